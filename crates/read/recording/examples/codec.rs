@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p ascend-trace-recording --example codec [STEPS]`
 
-#![expect(clippy::print_stdout, reason = "its output is what it is for")]
+#![expect(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::time::{Duration, Instant};
 

@@ -142,21 +142,21 @@ impl DeviceClockMap {
         let stretches = self.events.stretches.iter();
         let stretches: Vec<_> = stretches.map(|it| it.limited(limits)).collect();
         for (place, stretch) in stretches.iter().enumerate() {
-            let heir = stretches.get(place + 1).filter(|next| next.heir);
+            let continuation = stretches.get(place + 1).filter(|next| next.continuation);
             let from = stretch.first_knot();
-            let to = match heir {
-                Some(heir) => heir.first_knot(),
+            let to = match continuation {
+                Some(continuation) => continuation.first_knot(),
                 None => stretch.last_knot(),
             };
             push_rising(
                 &mut self.knots,
                 Breakpoint {
-                    after_step: place > 0 && !stretch.heir,
+                    after_step: place > 0 && !stretch.continuation,
                     ..from
                 },
             );
             stretch.bends(&from, &to, &mut self.knots);
-            if heir.is_none() {
+            if continuation.is_none() {
                 push_rising(&mut self.knots, to);
             }
         }

@@ -1,6 +1,8 @@
 //! The contents of a trace: processes, threads, streams, events, calls, tasks and ranges, and their
 //! names.
 
+use std::sync::Arc;
+
 use ascend_trace_format::api::{
     ArgKind, ArgPart, Blocks, Fact, FactSet, RetKind, Role, TaskKind, Untimed, part_in,
 };
@@ -9,6 +11,7 @@ use ascend_trace_format::record::Manner;
 use ascend_trace_format::time::HostNs;
 
 use crate::TimeRange;
+use crate::range_message;
 use crate::rows::{Ending, GraphRef};
 use crate::stacks::StackId;
 
@@ -105,6 +108,21 @@ impl Process {
 }
 
 impl Process {
+    /// Whether it is an interpreter of Python.
+    pub fn is_python(&self) -> bool {
+        let program = self.command().next().unwrap_or(&self.name);
+        let file = program.rsplit('/').next().unwrap_or(program);
+        ["python", "pypy"].iter().any(|it| file.starts_with(it))
+    }
+
+    /// The word for time in which its host did nothing that the tool knows.
+    pub fn host_word(&self) -> &'static str {
+        match self.is_python() {
+            true => "python",
+            false => "program",
+        }
+    }
+
     /// The rank as a number; `None` where none is known.
     pub fn rank_number(&self) -> Option<u64> {
         self.rank.trim().parse().ok()
@@ -137,6 +155,8 @@ pub struct Stream {
     pub handle: u64,
     /// The result of `aclrtStreamGetId`.
     pub acl_id: Option<i32>,
+    /// Its serial is the id of another stream of the process on the device.
+    pub has_ambiguous_serial: bool,
     pub flags: u32,
     pub priority: u32,
     pub is_default: bool,
@@ -146,11 +166,19 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The number by which the stream is shown: the runtime's id, else its order of creation.
+    /// The number by which the stream is shown: the runtime's id, else its order of creation. Where another stream has
+    /// that number, it is a number that no stream has.
     pub fn number(&self) -> i64 {
-        self.acl_id.map_or(i64::from(self.serial), i64::from)
+        match self.acl_id {
+            Some(id) => i64::from(id),
+            None if self.has_ambiguous_serial => AMBIGUOUS + i64::from(self.serial),
+            None => i64::from(self.serial),
+        }
     }
 }
+
+/// A stream without a known id has this plus its serial as its number, if another stream has that number.
+const AMBIGUOUS: i64 = 1_000_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
@@ -226,6 +254,8 @@ pub struct TaskTime {
     /// not known.
     pub shorter: u32,
     pub longer: u32,
+    /// The part of both by which the mean of many tasks is not off: it differs from task to task, in both directions.
+    pub noise: u32,
 }
 
 impl TaskTime {
@@ -249,6 +279,20 @@ impl TaskTime {
             longer => length.saturating_add(longer.into()),
         };
         (least, most)
+    }
+
+    /// The same, as far as the mean of many such tasks may be off.
+    pub fn durations_in_mean(&self) -> (i64, i64) {
+        let own = |open: u32| match open {
+            u32::MAX => open,
+            open => open.saturating_sub(self.noise),
+        };
+        let narrowed = Self {
+            shorter: own(self.shorter),
+            longer: own(self.longer),
+            ..*self
+        };
+        narrowed.durations()
     }
 
     /// Whether its end is open: it may have ended as soon as it began.
@@ -328,9 +372,17 @@ pub struct Range {
     /// 0 for the default domain.
     pub domain: u64,
     pub name: String,
+    /// The message that has its name and its arguments, where the name is not all of it.
+    pub message: Option<Arc<str>>,
 }
 
 impl Range {
+    /// The arguments of its message, sorted by name.
+    pub fn arguments(&self) -> Vec<(String, String)> {
+        let message = self.message.as_deref();
+        message.map_or_else(Vec::new, range_message::arguments)
+    }
+
     /// Its kind, if it comes from the hook inside a Python program.
     pub fn kind(&self) -> Option<RangeKind> {
         RangeKind::of_domain(self.domain)

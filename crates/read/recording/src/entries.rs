@@ -114,7 +114,7 @@ impl LogEntries {
 }
 
 impl Trace {
-    fn lane_of(&self, stream: &Stream) -> StreamKey {
+    fn key_of(&self, stream: &Stream) -> StreamKey {
         (self.process(stream.process).serial, stream.serial)
     }
 
@@ -133,7 +133,7 @@ impl Trace {
     }
 
     fn entries_of(&self, task: &Task) -> &[NumberedEntry] {
-        let lane = self.lane_of(self.stream(task.stream));
+        let lane = self.key_of(self.stream(task.stream));
         self.entries.of(lane, task.sequence)
     }
 
@@ -169,7 +169,7 @@ impl Trace {
     /// Whether tasks of a stream are known to have several parts.
     pub fn has_parts(&self, stream: StreamId) -> bool {
         let divided = &self.entries.divided;
-        !divided.is_empty() && divided.contains(&self.lane_of(self.stream(stream)))
+        !divided.is_empty() && divided.contains(&self.key_of(self.stream(stream)))
     }
 
     /// The log's name of an entry.
@@ -213,7 +213,7 @@ impl Trace {
         let mut entries = std::mem::take(&mut self.entries);
         let streams = self.streams.iter().zip(&self.stream_tasks);
         let tasks: BTreeMap<StreamKey, &Vec<TaskId>> = streams
-            .map(|(stream, tasks)| (self.lane_of(stream), tasks))
+            .map(|(stream, tasks)| (self.key_of(stream), tasks))
             .collect();
         entries.retain(last, |lane, sequence| {
             let of = |id: &TaskId| self.task(*id).sequence;
@@ -229,7 +229,7 @@ impl Trace {
         let lanes = self.streams.iter().zip(&self.stream_tasks);
         let last = lanes.filter_map(|(stream, tasks)| {
             let last = tasks.iter().map(|id| self.task(*id).sequence).max()?;
-            Some((self.lane_of(stream), last))
+            Some((self.key_of(stream), last))
         });
         last.collect()
     }

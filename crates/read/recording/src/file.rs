@@ -16,10 +16,12 @@ mod json;
 mod merge;
 pub(crate) mod names;
 mod part;
+mod parts_of_one;
 mod repack;
 mod scan;
 pub(crate) mod table;
 mod times;
+mod trim;
 mod whole;
 mod writer;
 
@@ -33,11 +35,14 @@ pub fn unpack(payload: &[u8]) -> Option<Vec<u8>> {
     chunk::unpack(payload)
 }
 
-pub use error::{LostContent, OpenError, Warning};
+pub use error::{LostContent, OpenError, PartsError, Warning};
 pub use merge::{MergeError, MergeInput, merge};
 pub use part::recognise;
 pub(crate) use part::{FileParts, FoundChunk};
+pub(crate) use parts_of_one::JoinedFiles;
+pub use parts_of_one::part_number;
 pub use repack::repack;
 pub(crate) use table::Table;
+pub use trim::{Continuation, TrimRange, append, trim};
 pub use whole::{FileContents, read};
 pub use writer::{ChunkWriter, Writer};

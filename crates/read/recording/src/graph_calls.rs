@@ -65,7 +65,7 @@ impl GraphFunctions {
     }
 
     /// Learns about the function with this number.
-    pub(crate) fn tell(&mut self, number: usize, function: &Function) {
+    pub(crate) fn learn(&mut self, number: usize, function: &Function) {
         if self.0.len() <= number {
             self.0.resize(number + 1, GraphFunction::default());
         }

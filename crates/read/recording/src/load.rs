@@ -4,6 +4,7 @@ mod forget;
 mod lanes;
 mod numbers;
 mod open;
+mod stream_numbers;
 mod tables;
 mod times;
 
@@ -20,6 +21,7 @@ use crate::entities::{
     Process, ProcessId, Range, Stream, StreamId, Task, TaskId, Thread, ThreadId,
 };
 use crate::loss::Loss;
+use crate::range_message;
 use crate::rows::{
     CallRow, ContextRow, EndRow, EventRow, LossRow, ProcessRow, RangeRow, Row, SessionRow,
     StreamRow, TablesRow, TaskRow, TaskTimeRow, ThreadRow, ways,
@@ -29,6 +31,7 @@ use crate::trace::{Between, Trace};
 pub(crate) use forget::LoadNumbering;
 use lanes::LaneOrder;
 pub(crate) use numbers::Numbers;
+use stream_numbers::StreamNumbers;
 pub(crate) use tables::function;
 use times::DeviceTimes;
 pub(crate) use times::{may_be_timed, may_come};
@@ -49,6 +52,7 @@ pub(crate) struct TraceBuilder {
     serials: Vec<Option<Box<Serials>>>,
     lanes: LaneOrder,
     times: DeviceTimes,
+    numbers: StreamNumbers,
     calls_span: Option<TimeRange>,
 }
 
@@ -107,6 +111,7 @@ impl TraceBuilder {
                 let process = self.process(row.process);
                 Arc::make_mut(&mut self.trace.names).add(process, row);
             }
+            Row::LongText(row) => Arc::make_mut(&mut self.trace.long_texts).add(row),
             Row::Object(row) => Arc::make_mut(&mut self.trace.stacks).add_object(row),
             Row::Code(row) => Arc::make_mut(&mut self.trace.stacks).add_code(row),
             Row::Stack(row) => Arc::make_mut(&mut self.trace.stacks).add_stack(row),
@@ -119,7 +124,11 @@ impl TraceBuilder {
             Row::End(EndRow {
                 end_ns,
                 exit_status,
-            }) => self.trace.end = Some((end_ns, exit_status)),
+                reason,
+            }) => {
+                self.trace.end = Some((end_ns, exit_status));
+                self.trace.end_reason = reason;
+            }
             // Who loaded it is the program's affair: the recorder knew of none.
             Row::Coverage(row) if row.ways & ways::SOFTWARE != 0 => {
                 "softacl".clone_into(&mut self.trace.session.runtime);
@@ -150,12 +159,19 @@ impl TraceBuilder {
     fn range_row(&mut self, row: RangeRow) {
         let process = self.process(row.process);
         let thread = self.thread(row.thread, process);
+        let message = self.trace.long_texts.whole(&row.name).cloned();
+        let operation = range_message::operation(message.as_deref().unwrap_or(&row.name));
+        let (name, message) = match operation {
+            Some(name) => (name, Some(message.unwrap_or_else(|| row.name.into()))),
+            None => (row.name, None),
+        };
         self.trace.ranges.push(Range {
             thread,
             begin: row.begin_ns,
             end: row.end_ns.max(row.begin_ns),
             domain: row.domain,
-            name: row.name,
+            name,
+            message,
         });
     }
 
@@ -172,7 +188,8 @@ impl TraceBuilder {
         }
         let open = self.trace.open.iter();
         let open = open.map(|call| Some(call.range()));
-        self.trace.span = TimeRange::around(open.chain([self.calls_span, self.times.span()]));
+        let span = TimeRange::around(open.chain([self.calls_span, self.times.span()]));
+        self.trace.span = span.map(|span| self.trace.session.kept_span(span));
     }
 
     /// Maps device times by clocks that are known already.
@@ -328,20 +345,24 @@ impl TraceBuilder {
         let process = self.process(row.process);
         let id = self.stream(process, row.serial, row.device);
         // Rows of several threads come in any order.
-        let known = self.trace.streams[id.index()].manner;
-        let manner = Manner::from_code(row.manner).max(known);
+        let known = &self.trace.streams[id.index()];
+        let manner = Manner::from_code(row.manner).max(known.manner);
+        let acl_id = row.acl_id.or(known.acl_id);
+        let has_ambiguous_serial = known.has_ambiguous_serial;
         self.trace.streams[id.index()] = Stream {
             process,
             serial: row.serial,
             context: Some(self.context(process, row.context)),
             device: row.device,
             handle: row.handle,
-            acl_id: row.acl_id,
+            acl_id,
+            has_ambiguous_serial,
             flags: row.flags,
             priority: row.priority,
             is_default: row.is_default,
             manner: manner.filter(|manner| *manner != Manner::Events),
         };
+        self.number_stream(id);
     }
 
     fn event_row(&mut self, row: &EventRow) {
@@ -502,6 +523,7 @@ impl TraceBuilder {
         let id = StreamId(self.trace.streams.len() as u32);
         known.insert(serial, id.0);
         self.trace.stream_tasks.push(Vec::new());
+        self.trace.stream_lanes.push((id, 1));
         self.trace.streams.push(Stream {
             process,
             serial,

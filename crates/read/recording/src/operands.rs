@@ -31,7 +31,7 @@ enum OperandEffect {
     /// Makes an operand. Its handle is the result, or this argument.
     Makes(Option<u8>),
     Ends(u8),
-    /// Answers with an executor, which holds the operands.
+    /// Returns an executor, which holds the operands.
     Plans(u8),
     /// The same, by a function with unknown arguments: handles may be among its words, and the last
     /// word is the executor.

@@ -22,11 +22,11 @@ mod times_ahead;
 mod window;
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::TimeRange;
-use crate::file::{Budget, FileParts, LostContent, OpenError, Warning};
+use crate::file::{Budget, FileParts, JoinedFiles, LostContent, OpenError, Warning};
 use crate::load::TraceBuilder;
 use crate::stacks::Symbols;
 use crate::trace::Trace;
@@ -69,6 +69,18 @@ impl Recording {
         mut progress: impl FnMut(u64, u64) -> bool,
     ) -> Result<Self, OpenError> {
         Self::from_parts(FileParts::new(File::open(path)?)?, &mut progress)
+    }
+
+    /// As [`Recording::open`], for several files of one recording (`--roll`), in any order. A file that still grows is read up to its
+    /// present end.
+    ///
+    /// # Errors
+    /// Also when they are not of one recording, or one between them is missing.
+    pub fn open_parts(
+        paths: &[PathBuf],
+        mut progress: impl FnMut(u64, u64) -> bool,
+    ) -> Result<Self, OpenError> {
+        Self::from_parts(FileParts::new(JoinedFiles::open(paths)?)?, &mut progress)
     }
 
     /// As [`Recording::open`], for a file that is in memory.
@@ -140,7 +152,8 @@ impl Recording {
         let open = self.builder.trace().open_calls().iter();
         let open = open.map(|call| Some(call.range()));
         let whole = self.whole_span(totals.call_span);
-        self.span = TimeRange::around(open.chain([whole]));
+        let span = TimeRange::around(open.chain([whole]));
+        self.span = span.map(|span| self.entities().session().kept_span(span));
     }
 
     /// Sets the source of symbols. Files are read at the first query of a call site.
@@ -156,11 +169,11 @@ impl Recording {
 
     /// Finds the call sites of all stacks until now.
     pub fn find_call_sites(&self) {
-        self.things().find_call_sites();
+        self.entities().find_call_sites();
     }
 
     /// The things of the recording, as a trace without calls and tasks.
-    pub fn things(&self) -> &Trace {
+    pub fn entities(&self) -> &Trace {
         self.builder.trace()
     }
 
@@ -169,7 +182,7 @@ impl Recording {
         self.span
     }
 
-    /// From when on [`Recording::things`] may lack ranges that the program named, because there are too
+    /// From when on [`Recording::entities`] may lack ranges that the program named, because there are too
     /// many; windows have them.
     pub fn ranges_until(&self) -> Option<i64> {
         self.layout.left().first_range()

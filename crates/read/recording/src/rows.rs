@@ -1,5 +1,5 @@
-//! What a trace file stores: one row type per thing that the collector learns. The declaration of a row
-//! is all there is to it: its columns, their text in docs/FORMAT.md, writing and reading come from there.
+//! The rows of a trace file, with one type for each kind of fact that the collector learns. A row is
+//! declared once: its columns, their text in docs/FORMAT.md, writing and reading come from there.
 //!
 //! Handles are the traced program's own pointers and may be reused, so things are named by
 //! *serials*: numbers that are never reused within their process. All host times are nanoseconds
@@ -21,7 +21,9 @@ use crate::file::names::GivenNames;
 use crate::file::table::Table;
 
 pub use call::{CallRow, Ending, GraphRef, TaskRow};
-pub use header_rows::{ArgRow, FunctionRow, HostRow, SessionRow, TablesRow};
+pub use header_rows::{
+    ArgRow, FunctionRow, HostRow, KeptRow, PartRow, SessionRow, SnapshotRow, TablesRow,
+};
 pub use times::{AnchorRow, TaskTimeRow};
 
 /// Content of a kind of chunk.
@@ -29,7 +31,7 @@ pub use times::{AnchorRow, TaskTimeRow};
 pub struct TableText {
     pub kind: [u8; 4],
     /// The index of a long file says where its chunks are.
-    pub is_thing: bool,
+    pub is_entity: bool,
     pub columns: &'static [ColumnText],
 }
 
@@ -60,7 +62,7 @@ macro_rules! kinds {
             }
 
             /// Seals the rows before the calls.
-            pub(crate) fn seal_things(&mut self, batch: &mut RowBatch) {
+            pub(crate) fn seal_entities(&mut self, batch: &mut RowBatch) {
                 $(self.$before.seal(batch);)*
             }
 
@@ -91,7 +93,7 @@ macro_rules! kinds {
         /// The contents of the chunks of each kind.
         pub const TABLES: &[TableText] = &[$(TableText {
             kind: $row::KIND,
-            is_thing: $row::IS_THING,
+            is_entity: $row::IS_ENTITY,
             columns: $row::COLUMNS,
         },)*];
 
@@ -169,7 +171,7 @@ verbatim_records! { rows {
         /// A traced process: one image of a program. A process that replaces its image by `exec` is another
         /// one from then on, under the same pid. Pids do not tell processes apart: namespaces have the same
         /// ones, and they are used again.
-        Process ProcessRow = b"PROC", thing of 640 {
+        Process ProcessRow = b"PROC", entity of 640 {
             /// process: its number in this trace
             process: u32,
             /// pid
@@ -188,7 +190,7 @@ verbatim_records! { rows {
         }
 
         /// A traced thread.
-        Thread ThreadRow = b"THRD", thing of 160 {
+        Thread ThreadRow = b"THRD", entity of 160 {
             /// thread: its number in this trace, unique over all processes
             thread: u32,
             /// process
@@ -203,7 +205,7 @@ verbatim_records! { rows {
 
         /// What the program called something that it passes by handle or number: a kernel, a model, a
         /// domain of marks. Only what is new takes memory.
-        Name NameRow = b"NAME", thing of 0 remembering GivenNames {
+        Name NameRow = b"NAME", entity of 0 remembering GivenNames {
             /// process
             process: u32 as process,
             /// host time from which on the name holds
@@ -214,8 +216,17 @@ verbatim_records! { rows {
             name: String,
         }
 
+        /// A text of more than 120 bytes. The file has it once; other rows have its short form: its first bytes,
+        /// `…#`, and its hash as 16 hexadecimal digits.
+        LongText LongTextRow = b"TEXT", entity of 128 {
+            /// 64-bit FNV-1a hash of the text, as far as the recorder has read it: 16,384 bytes
+            hash: u64,
+            /// text; one of more than 4000 bytes is cut, and ends with `…`
+            text: String,
+        }
+
         /// An object file that frames of stacks lie in: the program, or a library.
-        Object ObjectRow = b"OBJT", thing of 128 {
+        Object ObjectRow = b"OBJT", entity of 128 {
             /// process
             process: u32 as process,
             /// its number in its process, from 1
@@ -229,7 +240,7 @@ verbatim_records! { rows {
         }
 
         /// A stack that calls were made with, see column 22 of `CALL`.
-        Stack StackRow = b"STCK", thing of 64 {
+        Stack StackRow = b"STCK", entity of 64 {
             /// process
             process: u32 as process,
             /// its number in this trace, from 1
@@ -241,7 +252,7 @@ verbatim_records! { rows {
         }
 
         /// Code of Python that frames of stacks are of.
-        Code CodeRow = b"PYCO", thing of 128 {
+        Code CodeRow = b"PYCO", entity of 128 {
             /// process
             process: u32 as process,
             /// its number in its process, from 1
@@ -271,7 +282,7 @@ verbatim_records! { rows {
 
         /// A range of a thread's time that the program named, or a moment of it, which begins and ends at
         /// once.
-        Range RangeRow = b"RNGE", thing of 96 {
+        Range RangeRow = b"RNGE", entity of 96 {
             /// process
             process: u32,
             /// thread that began it
@@ -289,7 +300,7 @@ verbatim_records! { rows {
 
         /// A process has ended, or another program has taken its place. Of several rows the earliest counts.
         #[derive(Copy)]
-        ProcessEnd ProcessEndRow = b"PEND", thing of 32 {
+        ProcessEnd ProcessEndRow = b"PEND", entity of 32 {
             /// process
             process: u32,
             /// host time at which the recorder saw the end, some milliseconds later at most
@@ -298,7 +309,7 @@ verbatim_records! { rows {
 
         /// A function of AscendCL that a loaded library exports, or that the program asked for; or several
         /// of which there is nothing else to say; or that a library is the software runtime.
-        Coverage CoverageRow = b"COVR", thing of 192 {
+        Coverage CoverageRow = b"COVR", entity of 192 {
             /// the library's path, empty for functions without a known library
             library: String,
             /// function; empty in a row for several functions
@@ -317,7 +328,7 @@ verbatim_records! { rows {
 
         /// What the tool has cost a thread of the program so far: every number only grows.
         #[derive(Copy)]
-        Cost CostRow = b"COST", thing of 192 {
+        Cost CostRow = b"COST", entity of 192 {
             /// thread
             thread: u32,
             /// host time
@@ -338,7 +349,7 @@ verbatim_records! { rows {
 
         /// Whether the hardware's log was read in a process, and from when on.
         #[derive(Copy)]
-        Log LogRow = b"HLOG", thing of 96 {
+        Log LogRow = b"HLOG", entity of 96 {
             /// process
             process: u32 as process,
             /// 1 the tool reads it; 2 there is no msPTI; 3 another profiler has it; 4 msPTI refused; 5 the tool
@@ -356,7 +367,7 @@ verbatim_records! { rows {
         /// what nobody is known to have submitted. Its times are on the log's clock, which runs at the rate of
         /// the device's and begins elsewhere. Where tasks have no other times, rows of `TIME` are on that clock.
         #[derive(Copy)]
-        Activity ActivityRow = b"ACTV", thing of 160 {
+        Activity ActivityRow = b"ACTV", entity of 160 {
             /// process
             process: u32 as process,
             /// device
@@ -385,7 +396,7 @@ verbatim_records! { rows {
         }
 
         /// A recorder that ran inside the recording. It took the processes that it started: their calls are in its trace.
-        Inner InnerRow = b"INNR", thing of 96 {
+        Inner InnerRow = b"INNR", entity of 96 {
             /// pid of the recorder
             pid: u32,
             /// absolute path of its trace, empty for standard output. A backslash is written as `\\`, a byte that is not of
@@ -397,8 +408,10 @@ verbatim_records! { rows {
         End EndRow = b"END ", figure of 192 {
             /// host time
             end_ns: i64,
-            /// the program's exit status as the tool passed it on
+            /// the program's exit status as the tool passed it on; 0 where the recording ended before the program
             exit_status: i32,
+            /// why the recording ended before the program; empty where it ended with it, and of a snapshot
+            reason: String as later,
         }
     }
 } }

@@ -109,6 +109,17 @@ impl CallSite {
         self.frames.get(self.shown)
     }
 
+    /// The function of the program that called the one of the shown frame. A short function around a call says little of where
+    /// it was made.
+    pub fn caller(&self) -> Option<&Frame> {
+        let shown = self.frame()?;
+        let outer = self.frames.get(self.shown + 1..)?;
+        let is_python = shown.object == PYTHON;
+        outer
+            .iter()
+            .find(|it| !it.is_library() && (it.object == PYTHON) == is_python)
+    }
+
     /// One line for the call: `file:line (function)`.
     pub fn text(&self) -> String {
         self.frame().map(Frame::text).unwrap_or_default()

@@ -12,6 +12,7 @@ use crate::TimeRange;
 use crate::cost::Costs;
 use crate::counters::Counters;
 use crate::load::LoadNumbering;
+use crate::long_texts::LongTexts;
 use crate::loss::{Loss, LossSeries};
 use crate::names::Names;
 use crate::operands::Operands;
@@ -61,6 +62,9 @@ pub struct Trace {
     /// Shared by all windows of a recording.
     pub(crate) names: Arc<Names>,
     pub(crate) stacks: Arc<Stacks>,
+    pub(crate) long_texts: Arc<LongTexts>,
+    /// For each stream, the first stream with its number, and which of the streams with that number it is.
+    pub(crate) stream_lanes: Vec<(StreamId, u32)>,
     pub(crate) operands: Operands,
     pub(crate) ranges: Vec<Range>,
     pub(crate) entries: crate::entries::LogEntries,
@@ -71,6 +75,8 @@ pub struct Trace {
     pub(crate) numbering: Option<LoadNumbering>,
     /// Set once the recording has ended properly.
     pub(crate) end: Option<(i64, i32)>,
+    /// Why the recording ended before the program; else empty.
+    pub(crate) end_reason: String,
     /// Something of the file could not be read.
     pub(crate) damaged: bool,
     pub(crate) span: Option<TimeRange>,
@@ -312,6 +318,34 @@ impl Trace {
         Some(self.process(process).pid)
     }
 
+    /// The processes by rank; those without a rank come after them, in the order of the recording.
+    pub fn processes_by_rank(&self) -> Vec<ProcessId> {
+        let mut all: Vec<ProcessId> = (0..self.processes.len() as u32).map(ProcessId).collect();
+        all.sort_by_key(|id| self.process(*id).rank_number().unwrap_or(u64::MAX));
+        all
+    }
+
+    /// The lane of a stream: the first stream that has its number on its device in its process. The runtime gives the number
+    /// of a stream that has ended to a new one, so one lane shows the lives of many streams, one after another.
+    pub fn lane_of(&self, id: StreamId) -> StreamId {
+        self.stream_lanes.get(id.index()).map_or(id, |lane| lane.0)
+    }
+
+    /// Which of the streams of its lane a stream is, from 1.
+    pub fn life_of(&self, id: StreamId) -> u32 {
+        self.stream_lanes.get(id.index()).map_or(1, |lane| lane.1)
+    }
+
+    /// The whole text of a short form. `None` if the name has no short form, or if its text was lost.
+    pub fn whole_text(&self, name: &str) -> Option<&str> {
+        self.long_texts.whole(name).map(AsRef::as_ref)
+    }
+
+    /// The texts that have short forms, by their hashes.
+    pub fn long_texts(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.long_texts.iter()
+    }
+
     /// The objects of frames of stacks.
     pub fn objects(&self) -> impl Iterator<Item = &ObjectRow> {
         self.stacks.objects()
@@ -428,6 +462,18 @@ impl Trace {
     /// When the recording ended and with which status, once it has ended properly.
     pub fn end(&self) -> Option<(i64, i32)> {
         self.end
+    }
+
+    /// Why the recording ended before the program, if it did.
+    pub fn end_reason(&self) -> Option<&str> {
+        Some(&*self.end_reason).filter(|it| !it.is_empty())
+    }
+
+    /// The status with which the program ended, once it has. A snapshot ended before its program.
+    pub fn exit_status(&self) -> Option<i32> {
+        let is_early = self.session.snapshot().is_some() || self.end_reason().is_some();
+        let status = self.end.map(|(_, status)| status);
+        status.filter(|_| !is_early)
     }
 
     /// Whether something of the file could not be read, as far as it has been read.

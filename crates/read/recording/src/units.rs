@@ -135,13 +135,23 @@ pub fn bytes(count: u64) -> String {
 
 /// A speed, in powers of ten as data sheets give it.
 pub fn rate(bytes_per_second: f64) -> String {
-    let (value, unit) = match bytes_per_second {
-        ..1e6 => (bytes_per_second / 1e3, "kB/s"),
-        1e6..1e9 => (bytes_per_second / 1e6, "MB/s"),
-        _ => (bytes_per_second / 1e9, "GB/s"),
+    rate_with_error(bytes_per_second, 0.0)
+}
+
+/// A speed and by how much it may be off, such as `12.3 ± 0.4 GB/s`. An error that would not be seen is left out.
+pub fn rate_with_error(bytes_per_second: f64, error: f64) -> String {
+    let (scale, unit) = match bytes_per_second {
+        ..1e6 => (1e3, "kB/s"),
+        1e6..1e9 => (1e6, "MB/s"),
+        _ => (1e9, "GB/s"),
     };
+    let value = bytes_per_second / scale;
     let decimals = if value < 9.95 { 2 } else { 1 };
-    format!("{value:.decimals$} {unit}")
+    let error = format!("{:.decimals$}", error / scale);
+    match error.parse() == Ok(0.0) {
+        true => format!("{value:.decimals$} {unit}"),
+        false => format!("{value:.decimals$} ± {error} {unit}"),
+    }
 }
 
 /// A part, from 0 to 1, in whole percent; more than nothing is never 0 %.
@@ -151,6 +161,19 @@ pub fn share(part: f64) -> String {
         0.0..1.0 => "<1%".to_owned(),
         percent => format!("{:.0}%", percent.min(100.0)),
     }
+}
+
+/// A number with its thousands apart.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A count, shortened from ten thousand on.

@@ -46,7 +46,7 @@ pub fn all() -> Vec<Bomb> {
         constants(),
         enumerations(),
     ];
-    bombs.extend(things());
+    bombs.extend(entities());
     bombs
 }
 
@@ -232,7 +232,7 @@ fn enumerations() -> Bomb {
 }
 
 /// Processes, threads, contexts, streams, events, ranges, names, libraries, costs and losses.
-fn things() -> impl Iterator<Item = Bomb> {
+fn entities() -> impl Iterator<Item = Bomb> {
     let rows = 120_000_u32;
     let kinds: [(&'static str, &[u8; 4], usize, &[usize]); 10] = [
         ("processes", b"PROC", 7, &[4, 5, 6]),

@@ -172,6 +172,7 @@ pub fn run(job: &ClusterJob, mut sink: impl FnMut(usize, Row)) {
         let end = EndRow {
             end_ns: rank.clock.reads(rank.now),
             exit_status: 0,
+            ..EndRow::default()
         };
         sink(rank.number, Row::End(end));
     }

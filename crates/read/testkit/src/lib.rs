@@ -34,7 +34,7 @@
 //!           … each followed by [ "by" "t" N "[" BEGIN ".." END "]" ] [ "of" "g" N ] [ "=" CODE ]
 //!
 //! call    = "sync" "(" [ "s" N | event ] ")" span      of a stream, an event, or the device
-//!         | "query" "(" ( "s" N | event ) ")" span
+//!         | "query" "(" ( "s" N | event ) [ "," STATUS ] ")" span    gives a status, by default that of a finished object
 //!         | "capture" "(" "s" N ")" span               begins a capture
 //!         | "end" "(" "s" N ")" span                   ends it
 //!         | "create" "(" ( "s" N | EVENT ) ")" span    makes a stream or an event

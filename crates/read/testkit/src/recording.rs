@@ -27,6 +27,7 @@ pub fn indexed(
     let end = EndRow {
         end_ns: 1,
         exit_status: 0,
+        ..EndRow::default()
     };
     writer.finish(end).expect("memory")
 }

@@ -74,7 +74,7 @@ pub fn run(workload: Workload, sink: impl FnMut(Row)) {
         sink,
         threads: [ThreadState::default(); THREADS as usize],
     };
-    run.things();
+    run.entities();
     for step in 0..workload.steps {
         for thread in 0..THREADS {
             run.step(thread, step);
@@ -89,6 +89,7 @@ pub fn run(workload: Workload, sink: impl FnMut(Row)) {
     (run.sink)(Row::End(EndRow {
         end_ns,
         exit_status: 0,
+        ..EndRow::default()
     }));
 }
 
@@ -165,7 +166,7 @@ struct WorkloadRun<S> {
 }
 
 impl<S: FnMut(Row)> WorkloadRun<S> {
-    fn things(&mut self) {
+    fn entities(&mut self) {
         (self.sink)(Row::Process(ProcessRow {
             process: 1,
             pid: 4000,

@@ -46,7 +46,7 @@ fn range(stretches: &[Cow<'_, ClockStretch>], device: i64) -> Option<(f64, f64)>
     let after = stretches.get(next);
     let is_between = before.is_some_and(|stretch| stretch.end < device);
     match (before, after) {
-        (_, Some(after)) if is_between && !after.heir => None,
+        (_, Some(after)) if is_between && !after.continuation => None,
         (Some(before), Some(after)) if is_between => {
             let (one, other) = (before.range(device), after.range(device));
             Some((one.0.max(other.0), one.1.min(other.1)))

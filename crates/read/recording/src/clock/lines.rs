@@ -59,9 +59,9 @@ impl ClockLines {
             last.take(t, device, band)
         } else {
             // A separate stretch, which starts from the lines of the last one.
-            let heir = last.heir(device, band);
-            let agrees = heir.is_some();
-            self.stretches.extend(heir);
+            let continuation = last.continuation(device, band);
+            let agrees = continuation.is_some();
+            self.stretches.extend(continuation);
             agrees
         };
         if agrees {
@@ -115,9 +115,12 @@ impl ClockLines {
 
     /// How often the clock has stepped, and how many bounds were mistakes.
     pub(super) fn troubles(&self) -> (u64, u64) {
-        let heirless = self.stretches.iter().filter(|stretch| !stretch.heir);
+        let beginnings = self
+            .stretches
+            .iter()
+            .filter(|stretch| !stretch.continuation);
         let mistakes = self.mistakes + self.suspects.len() as u64;
-        (heirless.count().saturating_sub(1) as u64, mistakes)
+        (beginnings.count().saturating_sub(1) as u64, mistakes)
     }
 
     /// Lets each stretch know what those after it know. Costs a pass over all of them, so it is
@@ -126,7 +129,7 @@ impl ClockLines {
         for place in (1..self.stretches.len()).rev() {
             let (before, after) = self.stretches.split_at_mut(place);
             if let (Some(stretch), Some(next)) = (before.last_mut(), after.first())
-                && next.heir
+                && next.continuation
             {
                 let known = next.carried(stretch.pivot);
                 stretch.region.meet(&known);

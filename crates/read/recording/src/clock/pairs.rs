@@ -4,7 +4,6 @@
 //! task to the next. Times of events do not show the last one apart from the tasks. They do show by how much the others
 //! are longer.
 
-use ascend_trace_format::api::TaskKind;
 use ascend_trace_format::record::figure::{Figure, PairFigures, Work, unpacked};
 
 use crate::counters::Counters;
@@ -25,11 +24,25 @@ const MOST_NOISE_NS: i64 = 300;
 /// A duration and the largest distance from it.
 type DurationSpread = (i64, i64);
 
+/// Part of the spread of single durations that the mean of many may have as an error: a pair need not add the same time
+/// throughout a recording.
+const MEAN_PART: i64 = 8;
+
+/// The time that pairs add, in the median.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct LearntTime {
+    median: i64,
+    /// The largest distance of a single one from it.
+    open: i64,
+    /// How far the mean of many may be from it.
+    mean_open: i64,
+}
+
 /// What stretches and tasks of one sort have shown, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct LearntDurations {
     /// By how much a pair makes a task longer, less the time from one task to the next.
-    beyond_switch: Option<DurationSpread>,
+    beyond_switch: Option<LearntTime>,
     /// The shortest time between the events of a task: a pair adds no more.
     shortest: Option<i64>,
 }
@@ -41,25 +54,28 @@ pub(crate) struct PairDurations {
     all: LearntDurations,
     works: [LearntDurations; Work::ALL.len()],
     /// By how much a pair makes a kernel longer, by the hardware log.
-    logged: Option<DurationSpread>,
+    logged: Option<LearntTime>,
+    /// The time that a pair adds to tasks of each sort, and to those of none, with the record above.
+    added: [AddedTime; Work::ALL.len() + 1],
 }
 
 /// The time between two events that does not belong to the task: a record, and the way from it to the task and back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct AddedTime {
     /// The best estimate of it, and between which limits it is in the median.
     best: i64,
     least: i64,
     most: i64,
-    /// How far single ones may be from the median.
+    /// How far single ones may be from the median, and the mean of many.
     open: i64,
+    mean_open: i64,
 }
 
 impl AddedTime {
     /// By the duration of a record, and by how much longer pairs make tasks than the device takes between two of them.
-    fn beyond(record: DurationSpread, beyond: DurationSpread) -> Self {
+    fn beyond(record: DurationSpread, learnt: LearntTime) -> Self {
         let (record, record_open) = record;
-        let (beyond, open) = beyond;
+        let (beyond, open) = (learnt.median, learnt.open);
         let noise = (record_open.saturating_add(open) / 8).clamp(LEAST_NS, MOST_NOISE_NS);
         // Between two tasks the device takes no less than no time, and between a record and a task neither.
         let (least, most) = match beyond.saturating_sub(record) {
@@ -74,15 +90,40 @@ impl AddedTime {
             least,
             most,
             open,
+            mean_open: learnt.mean_open,
         }
     }
 
-    fn exactly((median, open): DurationSpread) -> Self {
+    fn exactly(learnt: LearntTime) -> Self {
+        let LearntTime {
+            median,
+            open,
+            mean_open,
+        } = learnt;
         Self {
             best: median,
             least: median,
             most: median,
             open,
+            mean_open,
+        }
+    }
+
+    /// How far apart the limits of the mean of many are.
+    fn open_in_mean(self) -> i64 {
+        let of_mean = self.mean_open.saturating_add(self.open / MEAN_PART);
+        let range = self.most.saturating_sub(self.least);
+        range.saturating_add(of_mean.saturating_mul(2))
+    }
+
+    /// Part of the error of a single duration that the mean of many does not have.
+    fn noise(self, record_open: i64) -> i64 {
+        let of_mean = self.mean_open.saturating_add(self.open / MEAN_PART);
+        let noise = self.open.saturating_sub(of_mean).max(0);
+        match self.mean_open < self.open {
+            true => noise.saturating_add(record_open),
+            // Nothing was learnt of means.
+            false => noise,
         }
     }
 
@@ -118,14 +159,24 @@ impl PairDurations {
             // The device may take longer from one task to the next than a pair adds.
             Some((median.cast_signed().into(), open.into()))
         };
+        let time = |median, open, mean| {
+            let (median, open) = spread(median, open)?;
+            let mean_open = figure(mean).map_or(open, i64::from).min(open);
+            Some(LearntTime {
+                median,
+                open,
+                mean_open,
+            })
+        };
         let learnt = |work: Option<Work>| {
             let PairFigures {
                 beyond,
                 open,
                 shortest,
+                mean,
             } = PairFigures::of(work);
             LearntDurations {
-                beyond_switch: spread(beyond, open),
+                beyond_switch: time(beyond, open, mean),
                 shortest: figure(shortest).map(i64::from),
             }
         };
@@ -133,8 +184,18 @@ impl PairDurations {
             record: spread(Figure::RecordNs, Figure::RecordOpenNs),
             all: learnt(None),
             works: Work::ALL.map(|work| learnt(Some(work))),
-            logged: spread(Figure::LoggedNs, Figure::LoggedOpenNs),
+            logged: time(Figure::LoggedNs, Figure::LoggedOpenNs, Figure::LoggedMeanNs),
+            ..Self::default()
         }
+        .with_added()
+    }
+
+    /// A pair adds the same time to all tasks of a sort, so it is computed once.
+    fn with_added(self) -> Self {
+        let record = self.record.unwrap_or_default();
+        let [kernel, copy, fill] = Work::ALL.map(|work| self.added(record, Some(work)));
+        let added = [kernel, copy, fill, self.added(record, None)];
+        Self { added, ..self }
     }
 
     /// A reading with the durations as they are known in the end. When it was read, fewer samples were known.
@@ -153,7 +214,11 @@ impl PairDurations {
         if reading.is_moment() {
             return reading;
         }
-        let added = self.added((record, record_open), reading.kind);
+        let work = Work::of(reading.kind);
+        let added = match self.record {
+            Some(_) => self.added[work.map_or(Work::ALL.len(), |it| it as usize)],
+            None => self.added((record, record_open), work),
+        };
         let length = reading.end.since(reading.begin);
         let added = added.at_most(length.saturating_add(added.open).max(record));
         PairReading {
@@ -166,40 +231,45 @@ impl PairDurations {
                 .best
                 .saturating_sub(added.least)
                 .saturating_add(added.open),
+            noise: added.noise(record_open),
             ..reading
         }
     }
 
-    /// The time that a pair adds to tasks of a kind. Collectives and replays of graphs begin and end with kernels.
-    fn added(&self, record: DurationSpread, kind: TaskKind) -> AddedTime {
-        let work = Work::of(kind);
+    /// The time that a pair adds to tasks of a sort. Collectives and replays of graphs begin and end with kernels.
+    fn added(&self, record: DurationSpread, work: Option<Work>) -> AddedTime {
         let learnt = self.works[work.unwrap_or(Work::Kernel) as usize];
         let shortest = work.and(learnt.shortest).unwrap_or(i64::MAX).max(record.0);
         let is_copy = matches!(work, Some(Work::Copy | Work::Fill));
         if let Some(logged) = self.logged.filter(|_| !is_copy) {
             return AddedTime::exactly(logged);
         }
-        if let Some(beyond) = learnt.beyond_switch {
-            return AddedTime::beyond(record, beyond).at_most(shortest);
-        }
         let most = match is_copy {
             true => MOST_TURNS_OF_COPY_NS,
             false => MOST_TURNS_NS,
         };
+        let beyond = |learnt| AddedTime::beyond(record, learnt);
+        let own = learnt.beyond_switch.map(beyond);
         let by_log = self.logged.map(AddedTime::exactly);
-        let by_all = self.all.beyond_switch;
-        let others = by_log.or(by_all.map(|beyond| AddedTime::beyond(record, beyond)));
-        others
-            .unwrap_or(AddedTime::exactly((record.0, 0)))
-            .anything_from(record.0, record.0.saturating_add(most))
-            .at_most(shortest)
+        let by_others = by_log.or(self.all.beyond_switch.map(beyond));
+        let unknown = AddedTime::exactly(LearntTime {
+            median: record.0,
+            ..LearntTime::default()
+        });
+        let widened = |it: AddedTime| it.anything_from(record.0, record.0.saturating_add(most));
+        let unknown = widened(unknown);
+        // Stretches of long tasks that differ can leave more open than no stretches.
+        let is_useful = |it: &AddedTime| it.open_in_mean() <= unknown.open_in_mean();
+        let others = by_others.filter(|it| is_useful(it)).map(widened);
+        let own = own.filter(is_useful);
+        own.or(others).unwrap_or(unknown).at_most(shortest)
     }
 
     /// The time from a record to a task and back, at most, and the time from one task to the next, at most; `None` when
     /// they are not known to take time.
     pub(crate) fn between(self) -> Option<(i64, i64)> {
         let record = self.record?;
-        let added = self.added(record, TaskKind::Kernel);
+        let added = self.added(record, Some(Work::Kernel));
         // Behind a task: a record, the next one, and the way to both.
         let most = added
             .most
@@ -208,7 +278,10 @@ impl PairDurations {
             .saturating_add(record.1);
         let kernels = self.works[Work::Kernel as usize].beyond_switch;
         let switch = match kernels.or(self.all.beyond_switch) {
-            Some((beyond, _)) => added.best.saturating_sub(beyond).clamp(0, MOST_SWITCH_NS),
+            Some(beyond) => added
+                .best
+                .saturating_sub(beyond.median)
+                .clamp(0, MOST_SWITCH_NS),
             None => 0,
         };
         Some((most, switch))
@@ -218,12 +291,21 @@ impl PairDurations {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ascend_trace_format::api::TaskKind;
 
     const RECORD_OPEN: i64 = 0;
 
+    fn time(median: i64, open: i64) -> LearntTime {
+        LearntTime {
+            median,
+            open,
+            mean_open: open / 4,
+        }
+    }
+
     fn learnt(beyond: Option<i64>, shortest: i64) -> LearntDurations {
         LearntDurations {
-            beyond_switch: beyond.map(|beyond| (beyond, 0)),
+            beyond_switch: beyond.map(|it| time(it, 0)),
             shortest: Some(shortest),
         }
     }
@@ -237,7 +319,7 @@ mod tests {
     }
 
     fn added(pairs: PairDurations, record: i64, kind: TaskKind) -> AddedTime {
-        pairs.added((record, RECORD_OPEN), kind)
+        pairs.added((record, RECORD_OPEN), Work::of(kind))
     }
 
     /// Durations with these are off by no more than the bar says, in any division of the time.
@@ -311,12 +393,24 @@ mod tests {
     fn the_hardware_log_says_what_a_pair_adds_to_kernels() {
         let mut pairs = pairs(Some(2_300), 90_000);
         pairs.works[Work::Fill as usize] = learnt(None, 90_000);
-        pairs.logged = Some((4_100, 200));
+        pairs.logged = Some(time(4_100, 200));
         let of = |kind| added(pairs, 1_300, kind);
-        assert_eq!(of(TaskKind::Kernel), AddedTime::exactly((4_100, 200)));
+        assert_eq!(of(TaskKind::Kernel), AddedTime::exactly(time(4_100, 200)));
         assert_eq!(of(TaskKind::Memcpy).best, 3_800, "of copies by stretches");
         assert_eq!(of(TaskKind::Memset).best, 4_100);
         pairs.record = Some((1_300, 100));
         assert_eq!(pairs.between().unwrap().1, 1_800);
+    }
+
+    /// Single tasks differ by jitter that the mean of many does not have. Without a mean, nothing is assumed of it.
+    #[test]
+    fn the_mean_of_many_tasks_is_known_better_than_one() {
+        let added = AddedTime::exactly(time(4_000, 800));
+        assert_eq!(added.noise(100), 800 - 200 - 100 + 100);
+        let unknown = LearntTime {
+            mean_open: 800,
+            ..time(4_000, 800)
+        };
+        assert_eq!(AddedTime::exactly(unknown).noise(100), 0);
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct PairReading {
     /// How much shorter and how much longer the task may be since that is not known exactly.
     pub(crate) shorter: i64,
     pub(crate) longer: i64,
+    /// The part of both by which the mean of many tasks is not off.
+    pub(crate) noise: i64,
     /// Its ends are times of events, not entries of the hardware's log.
     pub(crate) is_of_events: bool,
 }
@@ -48,6 +50,7 @@ impl PairReading {
             turn: 0,
             shorter: 0,
             longer: 0,
+            noise: 0,
             is_of_events: true,
         }
     }
@@ -145,6 +148,7 @@ pub(crate) fn place(
             local_error,
             shorter: narrow(clock.tick().saturating_add(open_shorter)),
             longer: narrow(clock.tick().saturating_add(open_longer)),
+            noise: narrow(reading.noise),
         });
     };
     // When it ran if its stream was idle, by when the call may have submitted it.
@@ -229,6 +233,7 @@ pub(crate) fn place(
                 .saturating_add(shorter),
         ),
         longer: narrow(read_open.saturating_add(open_longer).saturating_add(longer)),
+        noise: narrow(reading.noise),
     })
 }
 

@@ -20,7 +20,7 @@ pub(super) struct ClockStretch {
     pub(super) end: i64,
     pub(super) region: LineRegion,
     /// It builds on the lines of the stretch before it, so that the mapping continues smoothly.
-    pub(super) heir: bool,
+    pub(super) continuation: bool,
 }
 
 impl ClockStretch {
@@ -30,7 +30,7 @@ impl ClockStretch {
             pivot,
             end: pivot,
             region: LineRegion::rectangle(band, (-MAX_RATE, MAX_RATE)),
-            heir: false,
+            continuation: false,
         }
     }
 
@@ -58,7 +58,7 @@ impl ClockStretch {
     }
 
     /// The mapping at a device time, if its line has this `offset` there.
-    fn knot(&self, device: i64, offset: f64) -> Breakpoint {
+    fn breakpoint(&self, device: i64, offset: f64) -> Breakpoint {
         let t = elapsed(self.pivot, device);
         let (low, high) = self.region.range(t);
         let (least, most) = self.region.at_rate(self.line().rate);
@@ -77,12 +77,12 @@ impl ClockStretch {
     }
 
     pub(super) fn first_knot(&self) -> Breakpoint {
-        self.knot(self.pivot, self.line().offset)
+        self.breakpoint(self.pivot, self.line().offset)
     }
 
     pub(super) fn last_knot(&self) -> Breakpoint {
         let line = self.line();
-        self.knot(self.end, line.at(elapsed(self.pivot, self.end)))
+        self.breakpoint(self.end, line.at(elapsed(self.pivot, self.end)))
     }
 
     /// Smallest and largest value that a line can have at a device time.
@@ -99,7 +99,7 @@ impl ClockStretch {
         for part in (1..PARTS).filter(|_| length >= PARTS) {
             let device = self.pivot.saturating_add(length / PARTS * part);
             let on_line = between(from, to, device);
-            let known = self.knot(device, on_line.offset);
+            let known = self.breakpoint(device, on_line.offset);
             let bent = Breakpoint {
                 below: on_line.below,
                 // The next stretch may have had quicker submissions: the part of them above the
@@ -114,13 +114,13 @@ impl ClockStretch {
 
     /// A following stretch that begins at `device` with the lines of this one; `None` when these
     /// disagree with the band.
-    pub(super) fn heir(&self, device: i64, band: (f64, f64)) -> Option<Self> {
+    pub(super) fn continuation(&self, device: i64, band: (f64, f64)) -> Option<Self> {
         let mut region = self.carried(device);
         region.clip(0.0, band).then_some(Self {
             pivot: device,
             end: device,
             region,
-            heir: true,
+            continuation: true,
         })
     }
 

@@ -63,7 +63,7 @@ impl Budget {
 
     /// For processes, streams, names and the like. The work of the program that made them is in the
     /// file, too.
-    pub(crate) fn things(bytes: u64) -> Self {
+    pub(crate) fn entities(bytes: u64) -> Self {
         Self::new(BASE, PER_BYTE).of(bytes)
     }
 

@@ -192,7 +192,7 @@ impl Table for CallRow {
     const KIND: ChunkKind = *b"CALL";
     const COLUMNS: &'static [ColumnText] = column::ALL;
     const LEAST: usize = column::STACKS;
-    const IS_THING: bool = false;
+    const IS_ENTITY: bool = false;
     /// Of a call with its task; arguments come to it.
     const MEMORY: u64 = 240;
     type Memory = CallMemory;

@@ -29,6 +29,8 @@ pub(crate) const TABLES: ChunkKind = *b"TABL";
 pub(crate) const OPEN: ChunkKind = *b"OPEN";
 /// A group's lanes, summed up finely.
 pub(crate) const SUMMARY: ChunkKind = *b"SUMM";
+/// Rows before it are of the time before the file: the file before has them as well.
+pub(crate) const PART: ChunkKind = *b"PART";
 /// Places and sums of a group of chunks.
 pub(crate) const INDEX: ChunkKind = *b"INDX";
 /// Where the indexes of the whole file are.

@@ -19,7 +19,7 @@ pub struct ColumnText {
 /// }
 /// ```
 ///
-/// Rows of class `thing` are kept in the index of a long file, where `figure` rows are only summed up. About
+/// Rows of class `entity` are kept in the index of a long file, where `figure` rows are only summed up. About
 /// so many bytes a row takes in memory, with what leads to it, but without its texts. With `remembering`
 /// before the fields, a type follows that knows what earlier rows of the chunk told. A field may be
 /// `as process`, the number of a process; `as since(other)`, a difference to a field before it; or `as later`, which
@@ -50,7 +50,7 @@ macro_rules! row {
                     what: concat!($($doc),*),
                 }),+];
                 const LEAST: usize = Self::COLUMNS.len() $(- row!(@later $($how)?))+;
-                const IS_THING: bool = row!(@class $class);
+                const IS_ENTITY: bool = row!(@class $class);
                 const MEMORY: u64 = $memory;
                 type Memory = row!(@memory $($remember)?);
 
@@ -70,7 +70,7 @@ macro_rules! row {
 
     (@later later) => { 1 };
     (@later $($other:ident)?) => { 0 };
-    (@class thing) => { true };
+    (@class entity) => { true };
     (@class figure) => { false };
     (@memory) => { () };
     (@memory $memory:ty) => { $memory };

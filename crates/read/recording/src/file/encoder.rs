@@ -117,7 +117,7 @@ impl Encoder {
             seal_tables(&tables, &mut batch);
         }
         self.put_counters();
-        self.rows.seal_things(&mut batch);
+        self.rows.seal_entities(&mut batch);
         // Before the calls: where a file is cut between the two, one that has returned is not in it
         // twice.
         self.seal_open(&mut batch);

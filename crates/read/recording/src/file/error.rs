@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 
 /// Why a file cannot be opened at all.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +34,32 @@ pub enum OpenError {
     TooMuch,
     #[error("reading the file was stopped")]
     Stopped,
+    #[error(transparent)]
+    Parts(#[from] PartsError),
+}
+
+/// Why files are not read as one recording.
+#[derive(Debug, thiserror::Error)]
+pub enum PartsError {
+    #[error(
+        "{} is no part of a recording: only the files of `record --roll` are read as one", path.display()
+    )]
+    None { path: PathBuf },
+    #[error(
+        "{} and {} are of different recordings: name the files of one", one.display(), other.display()
+    )]
+    Other { one: PathBuf, other: PathBuf },
+    #[error("{} and {} are the same part of a recording: name it once", one.display(), other.display())]
+    Twice { one: PathBuf, other: PathBuf },
+    #[error(
+        "there is a gap: part {number} of the recording is missing between {} and {}. Name the parts before the gap, \
+         or those after it", before.display(), after.display()
+    )]
+    Gap {
+        number: u32,
+        before: PathBuf,
+        after: PathBuf,
+    },
 }
 
 /// Something in a file that could not be read, while the rest could.
@@ -128,7 +155,7 @@ impl fmt::Display for Warning {
                  was full"
             ),
             LostContent::Rest => {
-                f.write_str("the recording goes on: this is what the file has so far")
+                f.write_str("the recording goes on: this is the current state of the file")
             }
         }
     }

@@ -25,9 +25,9 @@ use source::MergeSource;
 /// A recording to merge.
 pub struct MergeInput<'a> {
     pub file: File,
-    /// What its processes are called in the merged file.
+    /// Numbers of its processes in the merged file.
     pub processes: BTreeMap<u32, u32>,
-    /// What its times become: later ones are never earlier.
+    /// Maps its times to those of the merged file, and keeps their order.
     pub time: &'a dyn Fn(i64) -> i64,
 }
 
@@ -72,6 +72,7 @@ pub fn merge<W: Write>(
         end: EndRow {
             end_ns: i64::MIN,
             exit_status: 0,
+            ..EndRow::default()
         },
     };
     let mut sources: Vec<MergeSource<'_>> = inputs.into_iter().map(MergeSource::new).collect();
@@ -98,9 +99,13 @@ impl<W: Write> MergeTarget<W> {
         self.writer.push(row).map_err(MergeError::Output)
     }
 
-    /// The file ends with the last of them, and with the first status that is not 0.
+    /// The file ends with the last of them, and with the first status that is not 0. Where one ended before its program, no status is
+    /// known.
     fn end(&mut self, end: &EndRow) {
         self.end.end_ns = self.end.end_ns.max(end.end_ns);
+        if self.end.reason.is_empty() {
+            self.end.reason.clone_from(&end.reason);
+        }
         if self.end.exit_status == 0 {
             self.end.exit_status = end.exit_status;
         }

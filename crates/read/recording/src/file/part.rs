@@ -125,6 +125,11 @@ impl FileParts {
         self.store.length()
     }
 
+    /// As [`ByteSource::read`].
+    pub(super) fn read(&self, room: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.store.read(room, offset)
+    }
+
     /// As many of these bytes as there are.
     fn bytes(&self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
         // Beyond the end of any file, which some systems call an error.

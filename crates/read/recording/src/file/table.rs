@@ -13,7 +13,7 @@ pub(crate) trait Table: Into<Row> {
     /// Columns that the first writers had: later ones may be missing.
     const LEAST: usize = Self::COLUMNS.len();
     /// The index of a long file says where its chunks are; others are only summed up there.
-    const IS_THING: bool;
+    const IS_ENTITY: bool;
     /// About how many bytes a row takes in memory, with what leads to it, but without its texts.
     const MEMORY: u64;
     /// Predictions from earlier rows of the same chunk.

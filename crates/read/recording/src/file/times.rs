@@ -96,7 +96,7 @@ impl Default for TaskTimeMemory {
 impl Table for TaskTimeRow {
     const KIND: ChunkKind = *b"TIME";
     const COLUMNS: &'static [ColumnText] = task::ALL;
-    const IS_THING: bool = false;
+    const IS_ENTITY: bool = false;
     const MEMORY: u64 = 160;
     type Memory = TaskTimeMemory;
 
@@ -204,7 +204,7 @@ impl Default for AnchorMemory {
 impl Table for AnchorRow {
     const KIND: ChunkKind = *b"ANCH";
     const COLUMNS: &'static [ColumnText] = anchor::ALL;
-    const IS_THING: bool = false;
+    const IS_ENTITY: bool = false;
     const MEMORY: u64 = 192;
     type Memory = AnchorMemory;
 

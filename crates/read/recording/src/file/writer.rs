@@ -7,7 +7,7 @@ use ascend_trace_format::version::FILE_VERSION;
 
 use crate::rows::{CallRow, EndRow, Row, SessionRow, TablesRow};
 
-use super::chunk::{self, Packer};
+use super::chunk::{self, ChunkKind, Packer};
 use super::column::Payload;
 use super::encoder::{Encoder, RowBatch};
 use super::index::IndexSink;
@@ -72,6 +72,33 @@ impl<W: Write> ChunkWriter<W> {
             return Err(error);
         }
         self.out.flush()
+    }
+
+    /// Appends a chunk with a payload that is packed already.
+    pub(super) fn append(&mut self, kind: ChunkKind, packed: &[u8]) -> io::Result<()> {
+        let payload = chunk::unpack(packed).ok_or(io::ErrorKind::InvalidData)?;
+        self.bytes.clear();
+        let begin = self.place();
+        chunk::append(&mut self.bytes, kind, packed);
+        let length = self.place() - begin;
+        self.index.chunk(kind, begin, length, &payload);
+        let index = self.index.between(self.place(), &mut self.packer)?;
+        self.bytes.extend_from_slice(&index);
+        self.written = self.place();
+        self.out.write_all(&self.bytes)
+    }
+
+    /// Ends the rows of the time before the file.
+    pub(super) fn mark_part(&mut self) -> io::Result<()> {
+        self.bytes.clear();
+        chunk::append(&mut self.bytes, chunk::PART, &[]);
+        self.written = self.place();
+        self.out.write_all(&self.bytes)
+    }
+
+    /// Bytes that it has written.
+    pub fn length(&self) -> u64 {
+        self.written
     }
 
     /// Where it writes to.
@@ -172,6 +199,12 @@ impl<W: Write> Writer<W> {
     /// Hands everything that was pushed to the output.
     pub fn flush(&mut self) -> io::Result<()> {
         self.chunks.write(&self.encoder.seal())
+    }
+
+    /// Ends the rows of the time before the file, as in the second and later files of a recording.
+    pub fn mark_part(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.chunks.mark_part()
     }
 
     /// Ends the file properly and hands the output back.

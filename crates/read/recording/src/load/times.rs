@@ -129,6 +129,7 @@ impl DeviceTimes {
             turn: 0,
             shorter: 0,
             longer: 0,
+            noise: 0,
             // The hardware's log says nothing of submissions.
             is_of_events: row.submitting_ns > 0,
         };
@@ -164,6 +165,7 @@ fn on_host(time: TaskTime, launch: HostNs, row: &TaskTimeRow) -> Option<TaskTime
             .saturating_add(error),
         shorter: open,
         longer: open,
+        noise: 0,
     })
 }
 

@@ -123,7 +123,7 @@ impl Recording {
             .sum();
         let mut functions: Vec<u64> = totals.functions.iter().map(|(calls, _)| *calls).collect();
         // Those at the end of the table may never have been called.
-        functions.resize(self.things().functions().len().max(functions.len()), 0);
+        functions.resize(self.entities().functions().len().max(functions.len()), 0);
         let mut counts = FileCounts {
             calls: totals.calls,
             nested: totals.nested,
@@ -131,8 +131,8 @@ impl Recording {
             functions,
             tasks: totals.tasks(),
             timed: totals.timed,
-            events: self.things().events().len() as u64 + self.layout.left().rows(EventRow::KIND),
-            ranges: self.things().ranges().len() as u64 + self.layout.left().rows(RangeRow::KIND),
+            events: self.entities().events().len() as u64 + self.layout.left().rows(EventRow::KIND),
+            ranges: self.entities().ranges().len() as u64 + self.layout.left().rows(RangeRow::KIND),
             ..FileCounts::default()
         };
         for (thread, calls) in &totals.threads {

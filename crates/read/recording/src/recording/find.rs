@@ -67,7 +67,7 @@ impl Recording {
     }
 
     /// As [`Recording::find`], for ranges that the program named as well: parts in which one of `named`
-    /// begins are read, and those that may hold ranges that [`Recording::things`] lacks. `named` has the
+    /// begins are read, and those that may hold ranges that [`Recording::entities`] lacks. `named` has the
     /// begins of those ranges of it that can be a match; with `None`, no range is looked for.
     ///
     /// # Errors

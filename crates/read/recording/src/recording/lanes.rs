@@ -81,6 +81,8 @@ impl Recording {
             range,
             ..Summary::default()
         };
+        let mut streams: BTreeMap<StreamId, Vec<LaneEntry>> = BTreeMap::new();
+        let limit = lanes.limit;
         for (key, lane) in lanes.lanes {
             let entries = lane.finish();
             match key {
@@ -95,11 +97,16 @@ impl Recording {
                     let device = self.builder.trace().stream(id).device;
                     let clock = self.clocks.get(process, device);
                     let entries = clock.map(|clock| on_host(entries, clock));
-                    let lane = LaneSummary::new(entries.unwrap_or_default());
-                    summary.streams.insert(id, lane);
+                    let lane = self.builder.trace().lane_of(id);
+                    let known = streams.entry(lane).or_default();
+                    known.extend(entries.unwrap_or_default());
                 }
             }
         }
+        let streams = streams.into_iter();
+        summary.streams = streams
+            .map(|(lane, entries)| (lane, LaneSummary::new(in_order(entries, limit))))
+            .collect();
         summary
     }
 
@@ -178,6 +185,17 @@ impl GatheredLanes {
             self.entries = self.lanes.values().map(LaneBuilder::len).sum();
         }
     }
+}
+
+/// The entries of streams that had a lane one after another.
+fn in_order(mut entries: Vec<LaneEntry>, limit: usize) -> Vec<LaneEntry> {
+    if entries.is_sorted_by_key(|entry| entry.begin) && entries.len() <= limit {
+        return entries;
+    }
+    entries.sort_by_key(|entry| entry.begin);
+    let mut lane = LaneBuilder::new(limit);
+    entries.iter().for_each(|entry| lane.add_entry(entry));
+    lane.finish()
 }
 
 /// Entries of device times on the host's clock.

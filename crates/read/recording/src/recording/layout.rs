@@ -18,7 +18,7 @@ use super::open::OpenCalls;
 pub(super) const HEADER: u64 = 16;
 /// Number of rows of events, of ranges and of tracer overhead that are known from the start.
 /// [`DeferredRows`] are those beyond.
-const MOST_THINGS: usize = 1 << 17;
+const MOST_ENTITIES: usize = 1 << 17;
 
 #[derive(Debug)]
 pub(super) struct Layout {
@@ -40,7 +40,7 @@ pub(super) struct Layout {
     open: OpenCalls,
     /// By kind: rows that have been taken.
     taken: BTreeMap<ChunkKind, usize>,
-    most_things: usize,
+    most_entities: usize,
     left: DeferredRows,
     entries: DeferredEntries,
     budget: Budget,
@@ -61,10 +61,10 @@ impl Layout {
             ended: false,
             open: OpenCalls::default(),
             taken: BTreeMap::new(),
-            most_things: MOST_THINGS,
+            most_entities: MOST_ENTITIES,
             left: DeferredRows::default(),
             entries: DeferredEntries::default(),
-            budget: Budget::things(0),
+            budget: Budget::entities(0),
         }
     }
 
@@ -191,7 +191,8 @@ impl Layout {
             self.jump(&mut reader)?;
         }
         self.walk(&mut reader)?;
-        self.open.tell(&mut reader, self.ended, &mut self.budget)?;
+        self.open
+            .set_open_calls(&mut reader, self.ended, &mut self.budget)?;
         if self.loose.is_empty() {
             return Ok(self.position > begin);
         }
@@ -390,20 +391,24 @@ impl Layout {
     ) -> Result<(), OpenError> {
         self.indexer
             .set_waiting(&std::mem::take(&mut group.waiting));
-        for thing in &group.things {
+        for entity in &group.entities {
             let found = FoundChunk {
-                kind: thing.kind,
-                offset: thing.offset,
-                length: thing.length,
+                kind: entity.kind,
+                offset: entity.offset,
+                length: entity.length,
             };
-            self.thing(&found, reader)?;
+            self.entity(&found, reader)?;
         }
         self.push(group);
         Ok(())
     }
 
     /// Takes a chunk of things that the whole trace needs.
-    fn thing(&mut self, found: &FoundChunk, reader: &mut ChunkReader<'_>) -> Result<(), OpenError> {
+    fn entity(
+        &mut self,
+        found: &FoundChunk,
+        reader: &mut ChunkReader<'_>,
+    ) -> Result<(), OpenError> {
         if found.is(kinds::TABLES) {
             return self.leading(found, reader);
         }
@@ -414,7 +419,7 @@ impl Layout {
             return Ok(());
         }
         let taken = self.taken.entry(found.kind).or_default();
-        if DeferredRows::may_hold(found.kind) && *taken >= self.most_things {
+        if DeferredRows::may_hold(found.kind) && *taken >= self.most_entities {
             let warning = self
                 .left
                 .push(*found, reader.parts, reader.builder, &mut self.budget)?;
@@ -424,7 +429,7 @@ impl Layout {
         let indexer = &mut self.indexer;
         let warning = reader.rows(found, &mut self.budget, &mut |row| {
             *taken += 1;
-            indexer.thing(row);
+            indexer.entity(row);
         })?;
         reader.warnings.extend(warning);
         Ok(())
@@ -454,7 +459,7 @@ impl Layout {
                 .indexer
                 .chunk(found.kind, found.offset, found.length, &payload)
             {
-                self.thing(&found, reader)?;
+                self.entity(&found, reader)?;
             }
             // Twice as late as a writer, so that its index is seen first.
             if self.indexer.is_overdue() {

@@ -13,7 +13,7 @@ impl Recording {
         let until = self.losses_until;
         let new = self.layout.groups().filter(|group| group.end > until);
         let mut found = Vec::new();
-        let mut budget = Budget::things(self.parts.length()?);
+        let mut budget = Budget::entities(self.parts.length()?);
         for group in new {
             let losses = group.totals.losses;
             if losses.calls == 0 && losses.others == 0 {

@@ -37,8 +37,8 @@ impl OpenCalls {
         own.into_iter().any(|own| own == segment)
     }
 
-    /// Tells which calls are under way, if that is new.
-    pub(super) fn tell(
+    /// Passes the running calls on, if they have changed.
+    pub(super) fn set_open_calls(
         &mut self,
         reader: &mut ChunkReader<'_>,
         ended: bool,

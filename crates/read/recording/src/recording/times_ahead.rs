@@ -260,7 +260,11 @@ impl LaunchedTask {
                 }
             })
             .collect();
-        launched.sort_unstable();
+        // The tasks of a stream are in order already, and streams are few.
+        launched.sort_by_key(|it| (it.key.0, it.key.1));
+        if !launched.is_sorted() {
+            launched.sort_unstable();
+        }
         launched
     }
 }

@@ -317,10 +317,10 @@ struct GraphCaptures {
 }
 
 impl GraphCaptures {
-    fn new(graphs: BTreeSet<(u32, u32)>, things: &Trace) -> Self {
+    fn new(graphs: BTreeSet<(u32, u32)>, entities: &Trace) -> Self {
         let functions = match graphs.is_empty() {
             true => GraphFunctions::default(),
-            false => GraphFunctions::new(things.functions().iter()),
+            false => GraphFunctions::new(entities.functions().iter()),
         };
         Self { graphs, functions }
     }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::TimeRange;
+
 /// How and where the trace was recorded: the first chunk of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -17,6 +19,9 @@ pub struct SessionRow {
     pub architecture: String,
     /// `events` or `off`.
     pub timing: String,
+    /// The part of a stream's time that events may take, of 10,000; none without a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<u32>,
     /// `installed` or `softacl`.
     pub runtime: String,
     /// How many tasks a stream takes before a submission waits for room, where the recorder knows it.
@@ -33,9 +38,58 @@ pub struct SessionRow {
     /// What the kernel calls the time since the host was started; empty where it is not known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub boot_id: String,
+    /// Of a recording that keeps only its last part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptRow>,
+    /// Of a recording that goes on in further files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartRow>,
     /// Of several recordings in one file: their hosts. The first one's clock is that of the file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostRow>,
+}
+
+/// The place of a file in a recording that has several (`--roll`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PartRow {
+    /// From 1.
+    pub number: u32,
+}
+
+/// The part of a recording that is in its file. Of the time before it, the file has only data that later calls depend on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptRow {
+    /// Host time at which it begins.
+    pub since_ns: i64,
+    /// Of a file that was written while the recording went on: what happened, and when. Its program had not ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<SnapshotRow>,
+}
+
+/// Why a snapshot was taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SnapshotRow {
+    pub at_ns: i64,
+    pub reason: String,
+}
+
+impl SessionRow {
+    /// Why and when this file was written while its recording went on.
+    pub fn snapshot(&self) -> Option<&SnapshotRow> {
+        self.kept.as_ref()?.snapshot.as_ref()
+    }
+
+    /// The part of a file's time that its recording is about.
+    pub(crate) fn kept_span(&self, span: TimeRange) -> TimeRange {
+        let since = self.kept.as_ref().map_or(span.begin, |it| it.since_ns);
+        TimeRange {
+            begin: span.begin.max(since).min(span.end),
+            end: span.end,
+        }
+    }
 }
 
 /// A host of a file that was made of several recordings, and how its times became those of the file.

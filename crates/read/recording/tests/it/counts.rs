@@ -80,6 +80,7 @@ fn graphs_are_read_where_the_index_has_none() {
     let end = EndRow {
         end_ns: 200,
         exit_status: 0,
+        ..EndRow::default()
     };
     let mut recording = Recording::from_bytes(writer.finish(end).unwrap()).unwrap();
     let graphs = recording.graph_calls().unwrap();
@@ -110,7 +111,7 @@ fn range(begin_ns: i64, end_ns: i64, name: &str) -> Row {
 }
 
 /// More events and ranges than are kept, and calls at the very end that use the first and the last.
-fn many_things() -> Recording {
+fn many_entities() -> Recording {
     let (session, tables) = workload::leading();
     let mut writer = Writer::create(Vec::new(), &session, &tables).unwrap();
     let mut rows = 0;
@@ -168,18 +169,19 @@ fn many_things() -> Recording {
     let end = EndRow {
         end_ns: RANGES * 10,
         exit_status: 0,
+        ..EndRow::default()
     };
     Recording::from_bytes(writer.finish(end).unwrap()).unwrap()
 }
 
 #[test]
 fn windows_know_their_events_and_ranges_however_many_there_are() {
-    let mut recording = many_things();
+    let mut recording = many_entities();
     let counts = recording.counts();
     assert_eq!(counts.events, u64::from(EVENTS));
     assert_eq!(counts.ranges, RANGES as u64 + 1);
-    assert!(recording.things().events().len() < 150_000);
-    assert!(recording.things().ranges().len() < 150_000);
+    assert!(recording.entities().events().len() < 150_000);
+    assert!(recording.entities().ranges().len() < 150_000);
     let end = RANGES * 10;
     let window = recording.window((end - 200, end), 1000).unwrap();
     assert_eq!(window.calls().len(), 2);
@@ -227,7 +229,7 @@ fn reported(batches: &[&[u64]]) -> (u64, u64) {
     let recording = Recording::from_bytes(bytes).unwrap();
     (
         whole.counter(INJECTED),
-        recording.things().counter(INJECTED),
+        recording.entities().counter(INJECTED),
     )
 }
 

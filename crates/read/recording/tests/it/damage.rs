@@ -124,7 +124,7 @@ fn a_file_cut_at_any_byte_is_damaged_unless_it_grows() {
             1,
             "{cut}: {missing:?}"
         );
-        assert!(!recording.things().is_complete());
+        assert!(!recording.entities().is_complete());
         recording.set_growing(true);
         assert_eq!(damage(&recording), [""; 0], "{cut}");
         assert_eq!(recording.final_warnings().len(), 1, "{cut}");
@@ -132,7 +132,7 @@ fn a_file_cut_at_any_byte_is_damaged_unless_it_grows() {
     let mut recording = Recording::from_bytes(bytes).unwrap();
     recording.check().unwrap();
     assert_eq!(recording.final_warnings(), []);
-    assert!(recording.things().is_complete());
+    assert!(recording.entities().is_complete());
 }
 
 #[test]

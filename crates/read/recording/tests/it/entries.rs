@@ -85,7 +85,7 @@ fn windows_have_the_entries_of_their_tasks_and_no_others() {
         let expected = parts_by_task(&whole);
         assert!(expected.values().all(|parts| parts.len() == 2));
         let mut recording = Recording::from_bytes(bytes).unwrap();
-        assert_eq!(recording.things().entries(0).len(), 0, "none are kept");
+        assert_eq!(recording.entities().entries(0).len(), 0, "none are kept");
         let TimeRange { begin, end } = recording.span().unwrap();
         let mut seen = 0;
         for part in 0..7 {

@@ -20,7 +20,7 @@ fn begins(trace: &Trace, wanted: FunctionId, range: TimeRange) -> Vec<i64> {
 }
 
 fn next(recording: &mut Recording, name: &str, from: i64, towards: SearchDirection) -> Option<i64> {
-    let wanted = function(recording.things(), name);
+    let wanted = function(recording.entities(), name);
     let answer = recording.find(
         from,
         towards,

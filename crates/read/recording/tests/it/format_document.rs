@@ -64,7 +64,7 @@ fn leading_chunks() {
 }
 
 #[test]
-fn things() {
+fn entities() {
     let columns = [
         numbers(&[1]),
         numbers(&[4242]),
@@ -309,9 +309,20 @@ fn losses_counters_and_the_end() {
     let end = EndRow {
         end_ns: 123,
         exit_status: -2,
+        reason: String::new(),
     };
     let columns = [Column::signed(&[123]), Column::signed(&[-2])];
-    assert_eq!(rows(b"END ", 1, &columns), [Row::End(end)]);
+    assert_eq!(rows(b"END ", 1, &columns), [Row::End(end.clone())]);
+    let columns = [
+        Column::signed(&[123]),
+        Column::signed(&[-2]),
+        Column::texts(&["stopped"]),
+    ];
+    let reason = "stopped".to_owned();
+    assert_eq!(
+        rows(b"END ", 1, &columns),
+        [Row::End(EndRow { reason, ..end })]
+    );
 }
 
 #[test]
@@ -319,6 +330,7 @@ fn unknown_chunks_and_columns_are_skipped_in_silence() {
     let end = [
         Column::signed(&[1]),
         Column::signed(&[0]),
+        Column::texts(&[""]),
         Column::texts(&["of a newer version"]),
     ];
     let file = TraceBytes::with_leading_chunks(SESSION, TABLES)

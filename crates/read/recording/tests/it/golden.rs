@@ -31,6 +31,7 @@ fn session() -> SessionRow {
         start_ns: 1_000_000_000,
         start_realtime_ns: 1_795_235_400_000_000_000,
         start_boottime_ns: 7_000_000_000,
+        budget: None,
         queue_depth: None,
         ..SessionRow::default()
     }
@@ -76,7 +77,7 @@ fn tables() -> TablesRow {
 }
 
 /// Two processes, two threads, one row or more of each kind.
-fn things() -> Vec<Row> {
+fn entities() -> Vec<Row> {
     let process = |process: u32, name: &str, rank: &str| {
         Row::Process(ProcessRow {
             process,
@@ -260,6 +261,7 @@ fn end() -> EndRow {
     EndRow {
         end_ns: 1_000_010_000,
         exit_status: -1,
+        ..EndRow::default()
     }
 }
 
@@ -375,7 +377,7 @@ fn check(version: u32) {
     let mut known = tables();
     known.extend(further_tables());
     assert_eq!(contents.tables, known);
-    let mut expected = things();
+    let mut expected = entities();
     expected.extend(happenings());
     expected.extend(named());
     expected.extend(appended_rows());
@@ -414,7 +416,7 @@ fn make_the_golden_file() {
     let writer = Writer::create(Vec::new(), &session(), &tables()).unwrap();
     let mut writer = writer.with_index_every(5);
     // In parts, as a recording is flushed now and then.
-    for rows in [things(), happenings(), named()] {
+    for rows in [entities(), happenings(), named()] {
         rows.iter().for_each(|row| writer.push(row).unwrap());
         writer.flush().unwrap();
     }

@@ -36,6 +36,7 @@ fn bytes() -> Vec<u8> {
     let end = EndRow {
         end_ns: 1,
         exit_status: 0,
+        ..EndRow::default()
     };
     writer.finish(end).unwrap()
 }
@@ -66,16 +67,16 @@ fn losses_have_a_thread_and_a_time_whole_or_by_index() {
     let (whole, warnings) = opened(&path).unwrap();
     assert_eq!(warnings, []);
     let recording = Recording::from_bytes(bytes).unwrap();
-    let things = recording.things();
+    let entities = recording.entities();
     assert!(whole.lost().len() > 20);
     let total = |trace: &Trace| trace.lost().iter().map(|loss| loss.calls).sum::<u64>();
     assert_eq!(total(&whole), whole.losses().calls);
-    assert_eq!(total(things), whole.losses().calls);
-    assert_eq!(sums(whole.lost()), sums(things.lost()));
-    assert_eq!(sums(things.lost()).len(), 3, "two threads, and none");
+    assert_eq!(total(entities), whole.losses().calls);
+    assert_eq!(sums(whole.lost()), sums(entities.lost()));
+    assert_eq!(sums(entities.lost()).len(), 3, "two threads, and none");
     assert!(is_ordered(&whole));
     // An index has the precision of a segment.
-    let far = whole.lost().iter().zip(things.lost());
+    let far = whole.lost().iter().zip(entities.lost());
     let far = far.map(|(one, other)| (one.at - other.at).abs()).max();
     let TimeRange { begin, end } = whole.span().unwrap();
     assert!(far.unwrap() < (end - begin) / 10, "{far:?}");

@@ -18,11 +18,11 @@ use ascend_trace_testkit::whole::opened;
 
 /// The task of a process with little memory.
 const TASK: &str = "ASCEND_TRACE_TEST_MEMORY";
-/// How files are called of which only the index is looked at.
+/// Ending of the names of files of which the test reads only the index.
 const LOOK: &str = ".look";
 const BASE: u64 = 64 << 20;
 const PER_BYTE: u64 = 16;
-/// The names of files that are read once, in order, end with this.
+/// Ending of the names of files that the test reads once, in order.
 const THROUGH: &str = ".through";
 /// Memory of such a process at its start.
 const OWN: u64 = 8 << 20;

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use ascend_trace_recording::file::{self, Writer};
 use ascend_trace_recording::rows::{
     ActivityRow, CallRow, CodeRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, InnerRow,
-    LogRow, LossRow, NameRow, ObjectRow, ProcessEndRow, RangeRow, Row, StackRow, TablesRow,
+    LogRow, LongTextRow, LossRow, NameRow, ObjectRow, ProcessEndRow, RangeRow, Row, StackRow,
+    TablesRow,
 };
 use ascend_trace_recording::{Recording, TimeRange};
 use ascend_trace_testkit::bytes;
@@ -40,6 +41,7 @@ fn seed() -> Vec<u8> {
         if place == middle {
             writer.set_open(open());
             writer.flush().unwrap();
+            writer.mark_part().unwrap();
             writer.push_tables(later.clone());
         }
     }
@@ -47,7 +49,7 @@ fn seed() -> Vec<u8> {
 }
 
 /// Rows that the workload does not contain.
-fn rare() -> [Row; 14] {
+fn rare() -> [Row; 15] {
     [
         Row::ProcessEnd(ProcessEndRow {
             process: 1,
@@ -63,6 +65,10 @@ fn rare() -> [Row; 14] {
             process: 1,
             what: 1,
             value: 7741,
+        }),
+        Row::LongText(LongTextRow {
+            hash: 0x0123_4567_89ab_cdef,
+            text: "kernel".repeat(40),
         }),
         Row::Object(ObjectRow {
             process: 1,
@@ -218,7 +224,7 @@ fn unpacked(seed: &[u8]) -> Vec<([u8; 4], Vec<u8>)> {
     all.map(|(begin, end, kind)| {
         let payload = &seed[begin + 20..end];
         let payload = match &kind {
-            b"SESS" | b"ROOT" => payload.to_vec(),
+            b"SESS" | b"ROOT" | b"PART" => payload.to_vec(),
             _ => file::unpack(payload).unwrap(),
         };
         (kind, payload)
@@ -234,7 +240,7 @@ fn packed(header: &[u8], chunks: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
     let mut file = header.to_vec();
     for (kind, payload) in chunks {
         match kind {
-            b"SESS" | b"ROOT" => append(&mut file, kind, payload),
+            b"SESS" | b"ROOT" | b"PART" => append(&mut file, kind, payload),
             _ => append(&mut file, kind, &bytes::packed(payload)),
         }
     }
@@ -329,10 +335,10 @@ fn damage_that_an_index_hides_is_found_by_a_check() {
     let calls = chunks(&bytes).into_iter().find(|it| &it.2 == b"CALL");
     bytes[calls.unwrap().1 - 1] ^= 1;
     let mut recording = Recording::from_bytes(bytes).unwrap();
-    assert!(!recording.things().is_damaged());
+    assert!(!recording.entities().is_damaged());
     recording.check().unwrap();
     assert_eq!(recording.final_warnings().len(), 1);
-    assert!(recording.things().is_damaged() && !recording.things().is_complete());
+    assert!(recording.entities().is_damaged() && !recording.entities().is_complete());
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn a_call_is_open_while_it_lasts_and_like_any_other_after_its_return() {
     let mut then = |check: &dyn Fn(&Trace, usize)| {
         recording.poll().unwrap();
         let calls = recording.counts().calls as usize;
-        check(recording.things(), calls);
+        check(recording.entities(), calls);
     };
     recorder.push(&returned(&call(100, 200)));
     recorder.is_open(&[call(1_000, 5_000)]);
@@ -146,8 +146,8 @@ fn a_file_without_an_end_ends_with_the_calls_that_were_under_way() {
     recording.close().unwrap();
     assert_eq!(recording.counts().calls, 4);
     assert_eq!(recording.span(), Some(TimeRange::new(100, 7_000)));
-    assert_eq!(counted(recording.things()), 1);
-    assert!(recording.things().open_calls().is_empty());
+    assert_eq!(counted(recording.entities()), 1);
+    assert!(recording.entities().open_calls().is_empty());
     let window = recording.window((6_700, 6_800), 100).unwrap();
     assert_eq!(window.calls().len(), 1);
     assert_eq!(ending(&window.calls()[0]), expected[3]);
@@ -175,6 +175,7 @@ fn a_file_with_an_end_has_no_call_under_way() {
     recorder.push(&Row::End(EndRow {
         end_ns: 6_000,
         exit_status: 0,
+        ..EndRow::default()
     }));
     recorder.flush();
     let (trace, warnings) = opened(&path).unwrap();
@@ -215,7 +216,7 @@ fn long_files_with_an_index_are_no_exception() {
     assert_eq!(whole.calls().len() as u64, calls + 1);
     let mut recording = Recording::open(&path, |_, _| true).unwrap();
     assert_eq!(recording.counts().calls, calls);
-    assert_eq!(recording.things().open_calls().len(), 1);
+    assert_eq!(recording.entities().open_calls().len(), 1);
     recording.close().unwrap();
     assert_eq!(recording.counts().calls, calls + 1);
     assert_eq!(

@@ -16,6 +16,7 @@ pub(crate) fn write(session: &SessionRow, tables: &TablesRow, rows: &[Row]) -> V
     let end = EndRow {
         end_ns: 77,
         exit_status: 3,
+        ..EndRow::default()
     };
     writer.finish(end).unwrap()
 }
@@ -143,7 +144,7 @@ fn call() -> impl Strategy<Value = Row> {
     })
 }
 
-fn thing() -> impl Strategy<Value = Row> {
+fn entity() -> impl Strategy<Value = Row> {
     let texts = (text(), text(), text());
     let process = (number(), number(), number(), time(), texts);
     let process = process.prop_map(|(process, pid, parent_pid, begin_ns, texts)| {
@@ -283,7 +284,7 @@ fn measurement() -> impl Strategy<Value = Row> {
 }
 
 pub(crate) fn any_row() -> impl Strategy<Value = Row> {
-    prop_oneof![3 => call(), 1 => thing(), 2 => measurement()]
+    prop_oneof![3 => call(), 1 => entity(), 2 => measurement()]
 }
 
 #[test]
@@ -315,7 +316,7 @@ proptest! {
                 writer.flush().unwrap();
             }
         }
-        let end = EndRow { end_ns: -1, exit_status: i32::MIN };
+        let end = EndRow { end_ns: -1, exit_status: i32::MIN, ..EndRow::default() };
         let bytes = writer.finish(end.clone()).unwrap();
         let (contents, warnings) = read(&bytes);
         prop_assert_eq!(warnings, []);
@@ -347,12 +348,12 @@ fn things_come_before_the_calls_that_use_them() {
     late.reverse();
     let (contents, _) = read(&write(&session, &tables, &late));
     let place = |wanted: fn(&Row) -> bool| contents.rows.iter().position(wanted).unwrap();
-    let last_thing = contents
+    let last_entity = contents
         .rows
         .iter()
         .rposition(|row| matches!(row, Row::Stream(_)))
         .unwrap();
-    assert!(last_thing < place(|row| matches!(row, Row::Call(_))));
+    assert!(last_entity < place(|row| matches!(row, Row::Call(_))));
 }
 
 #[test]

@@ -68,14 +68,14 @@ fn they_have_their_names_however_the_file_is_read() {
     assert_eq!(names(&trace), ["one", "two", "three"]);
 
     let mut recording = Recording::from_bytes(file.clone()).unwrap();
-    assert_eq!(names(recording.things()), ["one", "two", "three"]);
+    assert_eq!(names(recording.entities()), ["one", "two", "three"]);
     let window = recording.window((1002, 1002), 10).unwrap();
     assert_eq!(names(&window), ["one", "two", "three"]);
 
     // Without the list of indexes, which is only in a file that has ended.
     let (root, ..) = *chunks(&file).iter().find(|it| it.2 == *b"ROOT").unwrap();
     let growing = Recording::from_bytes(file[..root].to_vec()).unwrap();
-    assert_eq!(names(growing.things()), ["one", "two", "three"]);
+    assert_eq!(names(growing.entities()), ["one", "two", "three"]);
 }
 
 #[test]
@@ -89,5 +89,5 @@ fn one_that_is_lost_leaves_the_others_their_names() {
     assert_eq!(contents.tables.functions[1], FunctionRow::default());
     assert_eq!(contents.tables.functions[2], function("three"));
     let recording = Recording::from_bytes(file).unwrap();
-    assert_eq!(names(recording.things()), ["one", "function 1", "three"]);
+    assert_eq!(names(recording.entities()), ["one", "function 1", "three"]);
 }

@@ -49,6 +49,7 @@ pub(crate) fn files() -> &'static Files {
         let end = EndRow {
             end_ns: 1,
             exit_status: 4,
+            ..EndRow::default()
         };
         let bytes = writer.finish(end).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -185,13 +186,13 @@ fn the_index_has_the_sums_of_the_rows() {
         end: last,
     } = whole.span().unwrap();
     assert!((begin - first).abs() < 5_000 && (end - last).abs() < 5_000);
-    let things = recording.things();
-    assert_eq!(things.processes(), whole.processes());
-    assert_eq!(things.threads(), whole.threads());
-    assert_eq!(things.streams(), whole.streams());
-    assert_eq!(things.events(), whole.events());
-    assert_eq!(things.end(), whole.end());
-    for (one, other) in things.clocks().iter().zip(whole.clocks()) {
+    let entities = recording.entities();
+    assert_eq!(entities.processes(), whole.processes());
+    assert_eq!(entities.threads(), whole.threads());
+    assert_eq!(entities.streams(), whole.streams());
+    assert_eq!(entities.events(), whole.events());
+    assert_eq!(entities.end(), whole.end());
+    for (one, other) in entities.clocks().iter().zip(whole.clocks()) {
         assert_eq!((one.device, one.anchors), (other.device, other.anchors));
         assert_eq!(one.max_error_ns, other.max_error_ns);
         assert_eq!(one.driver_anchors, other.driver_anchors);
@@ -201,7 +202,7 @@ fn the_index_has_the_sums_of_the_rows() {
         let off = (one.median_error_ns - other.median_error_ns).abs();
         assert!(off * 6 <= other.median_error_ns, "{one:?} {other:?}");
     }
-    assert_eq!(things.clocks().len(), whole.clocks().len());
+    assert_eq!(entities.clocks().len(), whole.clocks().len());
 
     let counts = recording.counts();
     assert_eq!(counts.calls, whole.calls().len() as u64);

@@ -39,6 +39,7 @@ impl UsedFunctions {
             (507000, "ACL_ERROR_RT_INTERNAL_ERROR"),
             (507046, "ACL_ERROR_RT_STREAM_SYNC_TIMEOUT"),
         ];
+        let kinds = [(2, "ACL_MEMCPY_DEVICE_TO_HOST")];
         let types = [(3, "HCCL_DATA_TYPE_FP16"), (4, "HCCL_DATA_TYPE_FP32")];
         TablesRow {
             first: 0,
@@ -46,6 +47,7 @@ impl UsedFunctions {
             enumerations: BTreeMap::from([
                 ("aclError".to_owned(), constants(&codes)),
                 ("HcclDataType".to_owned(), constants(&types)),
+                ("aclrtMemcpyKind".to_owned(), constants(&kinds)),
             ]),
         }
     }
@@ -104,14 +106,14 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "stream",
         "query-stream",
         "",
-        "stream:stream status:int",
+        "stream:stream status:int@status",
     ),
     (
         "aclrtQueryEventStatus",
         "event",
         "query-event",
         "",
-        "event:event status:int",
+        "event:event status:int@status",
     ),
     (
         "aclrtMemcpy",
@@ -169,6 +171,28 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "task",
         "other",
         "ptr:pointer@pooled size:size@size stream:stream",
+    ),
+    (
+        "aclrtMemPoolFreeAsync",
+        "memory",
+        "task",
+        "other",
+        "ptr:pointer@pool-freed stream:stream",
+    ),
+    // The first number is the width.
+    (
+        "aclrtMemcpy2dAsync",
+        "memory",
+        "task",
+        "memcpy",
+        "dst:pointer@writes dpitch:uint@write-pitch src:pointer@reads spitch:uint@read-pitch width:size@extent height:uint@rows kind:enum=aclrtMemcpyKind stream:stream",
+    ),
+    (
+        "aclrtMemcpy2d",
+        "memory",
+        "blocking-copy",
+        "",
+        "dst:pointer@writes dpitch:uint@write-pitch src:pointer@reads spitch:uint@read-pitch width:size@extent height:uint@rows",
     ),
     (
         "aclrtLaunchHostFunc",
@@ -322,28 +346,35 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "hccl",
         "task",
         "collective",
-        "comm:handle@communicator count:uint@count stream:stream",
+        "comm:handle@communicator count:uint@count stream:stream +counts-all",
     ),
     (
         "HcclAllGather",
         "hccl",
         "task",
         "collective",
-        "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type stream:stream",
+        "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type stream:stream +counts-share",
     ),
     (
         "HcclBroadcast",
         "hccl",
         "task",
         "collective",
-        "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type root:uint@root stream:stream",
+        "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type root:uint@root stream:stream +counts-all",
+    ),
+    (
+        "HcclSend",
+        "hccl",
+        "task",
+        "collective",
+        "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type destRank:uint@to-rank stream:stream +counts-all",
     ),
     (
         "HcclRecv",
         "hccl",
         "task",
         "collective",
-        "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type srcRank:uint@from-rank stream:stream",
+        "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type srcRank:uint@from-rank stream:stream +counts-all",
     ),
     (
         "HcclCommInitRootInfo",

@@ -230,10 +230,14 @@ impl<'a> Parser<'a> {
 
     fn query_target(&mut self) -> Result<CallWhat, SyntaxError> {
         let event = self.event()?;
+        let status = match self.take(',') {
+            true => Some(self.small()?.into()),
+            false => None,
+        };
         self.expect(')')?;
         Ok(match numbered(&event.name, 's') {
-            Some(stream) => CallWhat::QueryStream(stream),
-            None => CallWhat::QueryEvent(event),
+            Some(stream) => CallWhat::QueryStream(stream, status.unwrap_or(STREAM_DONE)),
+            None => CallWhat::QueryEvent(event, status.unwrap_or(EVENT_DONE)),
         })
     }
 
@@ -433,6 +437,10 @@ impl<'a> Parser<'a> {
         SyntaxError::new(self.next, format!("{message}, found {found}"))
     }
 }
+
+/// The status of a query that finds a stream, or an event, done.
+const STREAM_DONE: u64 = 0;
+const EVENT_DONE: u64 = 1;
 
 /// The number in a name such as `s12`.
 fn numbered(name: &str, letter: char) -> Option<u32> {

@@ -25,7 +25,7 @@ pub(super) fn rows(lanes: &[LaneText], plan: &TimelinePlan<'_>) -> Timeline {
         graphs: HashMap::new(),
         rows: Vec::new(),
     };
-    writer.things(lanes);
+    writer.entities(lanes);
     writer.calls();
     writer.times();
     Timeline {
@@ -47,7 +47,7 @@ struct RowWriter<'a> {
 }
 
 impl RowWriter<'_> {
-    fn things(&mut self, lanes: &[LaneText]) {
+    fn entities(&mut self, lanes: &[LaneText]) {
         let processes: BTreeSet<u32> = lanes
             .iter()
             .map(|lane| match lane {
@@ -208,9 +208,9 @@ impl RowWriter<'_> {
         let (name, stream, event) = match what {
             CallWhat::SyncDevice => ("aclrtSynchronizeDevice", None, None),
             CallWhat::SyncStream(number) => ("aclrtSynchronizeStream", stream(number), None),
-            CallWhat::QueryStream(number) => ("aclrtStreamQuery", stream(number), None),
+            CallWhat::QueryStream(number, _) => ("aclrtStreamQuery", stream(number), None),
             CallWhat::SyncEvent(event) => ("aclrtSynchronizeEvent", None, Some(event)),
-            CallWhat::QueryEvent(event) => ("aclrtQueryEventStatus", None, Some(event)),
+            CallWhat::QueryEvent(event, _) => ("aclrtQueryEventStatus", None, Some(event)),
             CallWhat::CaptureBegin(number) => ("aclmdlRICaptureBegin", stream(number), None),
             CallWhat::CaptureEnd(number) => ("aclmdlRICaptureEnd", stream(number), None),
             CallWhat::CreateStream(number) => ("aclrtCreateStream", stream(number), None),
@@ -222,9 +222,13 @@ impl RowWriter<'_> {
             CallWhat::DestroyEvent(event) => ("aclrtDestroyEvent", None, Some(event)),
             CallWhat::Other(name, _) => (name.as_str(), None, None),
         };
-        let subscriber;
+        let (subscriber, answer);
         let numbers = match what {
             CallWhat::Other(_, numbers) => numbers.as_slice(),
+            CallWhat::QueryStream(_, status) | CallWhat::QueryEvent(_, status) => {
+                answer = [*status];
+                &answer
+            }
             CallWhat::Subscribe(_, thread) | CallWhat::Unsubscribe(_, thread) => {
                 subscriber = [thread_handle(*thread)];
                 &subscriber
@@ -343,6 +347,7 @@ impl RowWriter<'_> {
             self.rows.push(Row::End(EndRow {
                 end_ns: last,
                 exit_status: 0,
+                ..EndRow::default()
             }));
         }
     }
@@ -369,7 +374,7 @@ fn event_keys<'a>(plan: &TimelinePlan<'a>) -> impl Iterator<Item = (u32, &'a str
     let calls = plan.calls.iter().filter_map(|call| match call.origin {
         CallOrigin::Call(item, _) => match &item.what {
             CallWhat::SyncEvent(event)
-            | CallWhat::QueryEvent(event)
+            | CallWhat::QueryEvent(event, _)
             | CallWhat::CreateEvent(event)
             | CallWhat::DestroyEvent(event) => Some((call.thread.0, event.name.as_str())),
             _ => None,
@@ -409,6 +414,7 @@ fn session() -> SessionRow {
         architecture: "x86_64".to_owned(),
         timing: "events".to_owned(),
         runtime: "softacl".to_owned(),
+        budget: None,
         queue_depth: Some(8),
         start_time: "2026-01-01T00:00:00+00:00".to_owned(),
         start_ns: 0,

@@ -140,7 +140,7 @@ fn list<'a>(
             LaneText::Thread { thread, calls } => {
                 for item in calls {
                     let generation = match &item.what {
-                        CallWhat::SyncEvent(event) | CallWhat::QueryEvent(event) => {
+                        CallWhat::SyncEvent(event) | CallWhat::QueryEvent(event, _) => {
                             generation(event, thread.0, &records)?
                         }
                         _ => 0,
@@ -217,7 +217,7 @@ fn bind(plan: &mut TimelinePlan<'_>, records: &Records<'_>) -> Result<(), Syntax
     }
     for call in &plan.calls {
         if let CallOrigin::Call(item, number) = call.origin
-            && let CallWhat::SyncEvent(event) | CallWhat::QueryEvent(event) = &item.what
+            && let CallWhat::SyncEvent(event) | CallWhat::QueryEvent(event, _) = &item.what
         {
             find(call.thread.0, &event.name, number, event.offset)?;
         }

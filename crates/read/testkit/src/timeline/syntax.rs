@@ -93,7 +93,8 @@ pub(super) enum CallWhat {
     SyncDevice,
     SyncStream(u32),
     SyncEvent(EventRef),
-    QueryStream(u32),
-    QueryEvent(EventRef),
+    /// With the status that the query gives.
+    QueryStream(u32, u64),
+    QueryEvent(EventRef, u64),
     Other(String, Vec<u64>),
 }

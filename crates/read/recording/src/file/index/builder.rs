@@ -35,7 +35,7 @@ const SEGMENT_BYTES: u64 = 512 * 1024;
 /// A group is complete when it has this number of rows, segments or chunks of things.
 pub(super) const GROUP_ROWS: u64 = 1 << 19;
 const GROUP_SEGMENTS: usize = 256;
-const GROUP_THINGS: usize = 4096;
+const GROUP_ENTITIES: usize = 4096;
 /// Entries of one lane in a group, and of all lanes, while it grows.
 const LANE_ENTRIES: usize = 1024;
 const ALL_ENTRIES: usize = 1 << 16;
@@ -80,7 +80,7 @@ pub(crate) struct Indexer {
     end: u64,
     segment: Segment,
     segments: Vec<Segment>,
-    things: Vec<EntityChunk>,
+    entities: Vec<EntityChunk>,
     totals: Totals,
     links: Links,
     ran: RunSpans,
@@ -104,7 +104,7 @@ impl Indexer {
             end: begin,
             segment: Segment::default(),
             segments: Vec::new(),
-            things: Vec::new(),
+            entities: Vec::new(),
             totals: Totals::default(),
             links: Links::default(),
             ran: RunSpans::default(),
@@ -150,7 +150,7 @@ impl Indexer {
             let function = function(row.clone());
             self.slots[number] =
                 [false, true].map(|submits| Category::of_call(&function, submits).slot() as u8);
-            self.graph_functions.tell(number, &function);
+            self.graph_functions.learn(number, &function);
         }
     }
 
@@ -165,7 +165,7 @@ impl Indexer {
     }
 
     /// Takes in the next chunk: where its header begins, how long it is with it, and its payload
-    /// after unpacking. Tells whether it holds things.
+    /// after unpacking. Returns whether it has rows of named objects.
     pub(crate) fn chunk(
         &mut self,
         kind: ChunkKind,
@@ -190,9 +190,9 @@ impl Indexer {
             AnchorRow::KIND => each(payload, |row: AnchorRow| self.anchor(&row)),
             LossRow::KIND => each(payload, |row: LossRow| self.totals.lose(&row)),
             CounterRow::KIND => each(payload, |row: CounterRow| self.totals.raise(&row)),
-            ProcessRow::KIND => each(payload, |row: ProcessRow| self.thing(&Row::Process(row))),
-            ThreadRow::KIND => each(payload, |row: ThreadRow| self.thing(&Row::Thread(row))),
-            StreamRow::KIND => each(payload, |row: StreamRow| self.thing(&Row::Stream(row))),
+            ProcessRow::KIND => each(payload, |row: ProcessRow| self.entity(&Row::Process(row))),
+            ThreadRow::KIND => each(payload, |row: ThreadRow| self.entity(&Row::Thread(row))),
+            StreamRow::KIND => each(payload, |row: StreamRow| self.entity(&Row::Stream(row))),
             chunk::TABLES => {
                 if let Ok(tables) = serde_json::from_slice(payload) {
                     self.set_tables(&tables);
@@ -200,9 +200,9 @@ impl Indexer {
             }
             _ => {}
         }
-        let is_kept = codec::is_thing(kind);
+        let is_kept = codec::is_entity(kind);
         if is_kept {
-            self.things.push(EntityChunk {
+            self.entities.push(EntityChunk {
                 kind,
                 offset,
                 length,
@@ -212,7 +212,7 @@ impl Indexer {
     }
 
     /// Learns about a thing that later rows name.
-    pub(crate) fn thing(&mut self, row: &Row) {
+    pub(crate) fn entity(&mut self, row: &Row) {
         match row {
             Row::Process(row) => {
                 self.first_process.get_or_insert(row.process);
@@ -341,7 +341,7 @@ impl Indexer {
                 times: time.place(),
                 launches: FileSpan::at(here),
             });
-            self.count_time((process, serial), &time, (task.untimed, time.said()));
+            self.count_time((process, serial), &time, (task.untimed, time.reason()));
         }
     }
 
@@ -350,18 +350,18 @@ impl Indexer {
         &mut self,
         (process, serial): (u32, u32),
         counterpart: &PendingMatch,
-        (said, untimed): (u8, u8),
+        (reason, untimed): (u8, u8),
     ) {
         if !counterpart.is_certain() {
             self.totals.uncertain += 1;
             return;
         }
-        let has_reason = said != Untimed::Timed as u8;
+        let has_reason = reason != Untimed::Timed as u8;
         if untimed != Untimed::Timed as u8 {
             self.totals.untimed[code(untimed)] += u64::from(!has_reason);
             return;
         }
-        self.totals.regained[code(said)] += u64::from(has_reason);
+        self.totals.regained[code(reason)] += u64::from(has_reason);
         self.totals.timed += 1;
         if let Some(stream) = self.streams.touch(process, serial) {
             stream.totals.timed += 1;
@@ -390,7 +390,7 @@ impl Indexer {
                 times: FileSpan::at(here),
                 launches: launch.place(),
             });
-            self.count_time(key, &launch, (launch.said(), row.untimed));
+            self.count_time(key, &launch, (launch.reason(), row.untimed));
         }
         let Some(stream) = self.streams.touch(row.process, row.stream) else {
             return;

@@ -20,14 +20,14 @@ use super::totals::{DeviceTotals, MOST, StreamTotals, Totals};
 
 /// More segments, things, bounds or entries than this are in no index that a writer made.
 const MOST_SEGMENTS: u32 = 4096;
-const MOST_THINGS: u32 = 1 << 16;
+const MOST_ENTITIES: u32 = 1 << 16;
 const MOST_BOUNDS: u32 = 1 << 20;
 const MOST_ENTRIES: u32 = 1 << 20;
 
 /// Whether the index says where the chunks of this kind are. An older reader passes over newer kinds.
-pub(super) fn is_thing(kind: ChunkKind) -> bool {
-    let mut things = rows::TABLES.iter().filter(|table| table.is_thing);
-    kind == chunk::TABLES || things.any(|table| table.kind == kind)
+pub(super) fn is_entity(kind: ChunkKind) -> bool {
+    let mut entities = rows::TABLES.iter().filter(|table| table.is_entity);
+    kind == chunk::TABLES || entities.any(|table| table.kind == kind)
 }
 
 /// The two chunks that follow a group in the file, when they begin at `offset`: its lanes summed up
@@ -204,7 +204,7 @@ fn encode(group: &ChunkGroup, index: u64, summary: u64) -> Vec<u8> {
     head.put(1, summary);
     section(&mut out, &mut head);
     put_segments(&mut out, &group.segments);
-    put_things(&mut out, group);
+    put_entities(&mut out, group);
     let coarse = group.coarse.len() as u32;
     out.extend_from_slice(&coarse.to_le_bytes());
     out.extend_from_slice(&group.coarse);
@@ -227,7 +227,7 @@ pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<ChunkGroup> {
     let begin = offset.checked_sub(head.take(0)?)?;
     let summary = head.take(1)?;
     let segments = take_segments(sections.next(9)?, begin)?;
-    let things = take_things(sections.next(3)?, begin)?;
+    let entities = take_entities(sections.next(3)?, begin)?;
     let coarse: Arc<[u8]> = sections.bytes()?.into();
     let bounds = take_bounds(&mut sections)?;
     let mut totals = take_totals(&mut sections)?;
@@ -241,14 +241,14 @@ pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<ChunkGroup> {
     let end = offset.checked_sub(summary)?;
     let within = |from: u64, to: u64| begin <= from && to <= end;
     let sound = segments.iter().all(|it| within(it.offset, it.end()))
-        && things
+        && entities
             .iter()
             .all(|it| within(it.offset, it.offset.saturating_add(it.length)));
     sound.then_some(ChunkGroup {
         begin,
         end,
         segments,
-        things,
+        entities,
         coarse,
         fine: match summary {
             0 => FineLanes::None,
@@ -322,23 +322,23 @@ fn take_segments(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<Segment>> {
     Some(segments)
 }
 
-fn put_things(out: &mut Vec<u8>, group: &ChunkGroup) {
+fn put_entities(out: &mut Vec<u8>, group: &ChunkGroup) {
     let mut columns = Columns::new(3);
     let mut last = group.begin;
-    for thing in &group.things {
+    for entity in &group.entities {
         columns.row();
-        columns.put(0, u32::from_le_bytes(thing.kind).into());
-        columns.put(1, thing.offset.saturating_sub(last));
-        columns.put(2, thing.length);
-        last = thing.offset.saturating_add(thing.length);
+        columns.put(0, u32::from_le_bytes(entity.kind).into());
+        columns.put(1, entity.offset.saturating_sub(last));
+        columns.put(2, entity.length);
+        last = entity.offset.saturating_add(entity.length);
     }
     section(out, &mut columns);
 }
 
-fn take_things(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<EntityChunk>> {
+fn take_entities(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<EntityChunk>> {
     let mut last = begin;
-    let mut things = Vec::new();
-    if cursors.rows() > MOST_THINGS {
+    let mut entities = Vec::new();
+    if cursors.rows() > MOST_ENTITIES {
         return None;
     }
     for _ in 0..cursors.rows() {
@@ -348,15 +348,15 @@ fn take_things(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<EntityChunk>>
         last = offset.checked_add(length)?;
         let fits =
             length >= CHUNK_HEADER as u64 && length <= (CHUNK_HEADER + chunk::MAX_PAYLOAD) as u64;
-        if fits && is_thing(kind) {
-            things.push(EntityChunk {
+        if fits && is_entity(kind) {
+            entities.push(EntityChunk {
                 kind,
                 offset,
                 length,
             });
         }
     }
-    Some(things)
+    Some(entities)
 }
 
 fn put_bounds(out: &mut Vec<u8>, bounds: &BTreeMap<(u32, u32), Vec<ClockBound>>) {

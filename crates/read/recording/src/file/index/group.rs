@@ -78,7 +78,7 @@ pub(crate) struct ChunkGroup {
     pub(crate) begin: u64,
     pub(crate) end: u64,
     pub(crate) segments: Vec<Segment>,
-    pub(crate) things: Vec<EntityChunk>,
+    pub(crate) entities: Vec<EntityChunk>,
     /// Its lanes, summed up coarsely, as they are stored.
     pub(crate) coarse: Arc<[u8]>,
     pub(crate) fine: FineLanes,
@@ -119,7 +119,7 @@ impl ChunkGroup {
         let bytes = [
             self.coarse.len() + held,
             self.segments.len() * size_of::<Segment>(),
-            self.things.len() * size_of::<EntityChunk>(),
+            self.entities.len() * size_of::<EntityChunk>(),
             // Each device's are kept as stretches of its clock, too.
             bounds * 2 * size_of::<ClockBound>() + clocks().count() * COUNT,
             (totals.threads.len() + totals.streams.len()) * LANE,

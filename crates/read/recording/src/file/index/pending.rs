@@ -65,15 +65,15 @@ impl PendingWord {
     /// Reasons beyond this are one.
     const MOST: u8 = u8::MAX >> Self::SLOT_BITS;
 
-    pub(super) fn new(slot: u8, said: u8) -> Self {
-        Self(said.min(Self::MOST) << Self::SLOT_BITS | slot)
+    pub(super) fn new(slot: u8, reason: u8) -> Self {
+        Self(reason.min(Self::MOST) << Self::SLOT_BITS | slot)
     }
 
     fn slot(self) -> u8 {
         self.0 & ((1 << Self::SLOT_BITS) - 1)
     }
 
-    fn said(self) -> u8 {
+    fn reason(self) -> u8 {
         self.0 >> Self::SLOT_BITS
     }
 }
@@ -87,7 +87,7 @@ pub(crate) struct PendingRun {
     /// No launch of them began before this.
     pub(crate) begin: i64,
     /// Of all of them, the reason that was given for having no time.
-    pub(crate) said: u8,
+    pub(crate) reason: u8,
 }
 
 impl PendingRun {
@@ -97,7 +97,7 @@ impl PendingRun {
             last: item.sequence,
             place: FileSpan::at(item.segment),
             begin: item.begin,
-            said: item.word.said(),
+            reason: item.word.reason(),
         }
     }
 
@@ -107,13 +107,13 @@ impl PendingRun {
             last: self.last.max(other.last),
             place: self.place.and(other.place),
             begin: self.begin.min(other.begin),
-            said: self.said,
+            reason: self.reason,
         }
     }
 
     /// Whether another one goes on where this one ends.
     fn goes_on(&self, other: &Self) -> bool {
-        (self.place, self.said) == (other.place, other.said)
+        (self.place, self.reason) == (other.place, other.reason)
             && self.last.checked_add(1) == Some(other.first)
     }
 }
@@ -148,10 +148,10 @@ impl PendingMatch {
     }
 
     /// The reason that was given for having no time.
-    pub(super) fn said(&self) -> u8 {
+    pub(super) fn reason(&self) -> u8 {
         match self {
-            Self::Exactly(item) => item.word.said(),
-            Self::Among(run) | Self::Maybe(run) => run.said,
+            Self::Exactly(item) => item.word.reason(),
+            Self::Among(run) | Self::Maybe(run) => run.reason,
         }
     }
 

@@ -163,7 +163,7 @@ impl<'a> NumberMap<'a> {
             // Its times are on the log's clock.
             Row::Activity(it) => it.process = self.process(it.process, numbers),
             Row::End(it) => it.end_ns = time(it.end_ns),
-            Row::Coverage(_) | Row::Inner(_) => {}
+            Row::LongText(_) | Row::Coverage(_) | Row::Inner(_) => {}
         }
         row
     }

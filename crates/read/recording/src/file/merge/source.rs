@@ -132,6 +132,7 @@ impl<'a> MergeSource<'a> {
         shared.end(&EndRow {
             end_ns,
             exit_status: 0,
+            ..EndRow::default()
         });
         Ok(())
     }

@@ -108,7 +108,7 @@ fn an_index_made_from_the_document_is_taken() {
     assert_eq!((counts.tasks, counts.timed), (4, 3));
     assert_eq!(counts.threads[&ThreadId(0)], 7);
     assert_eq!(counts.functions[9], 7);
-    let losses = recording.things().losses();
+    let losses = recording.entities().losses();
     assert_eq!((losses.calls, losses.others), (5, 6));
     let summary = recording.summary((0, 2_000), 100).unwrap();
     let lane = summary.thread(ThreadId(0), 0).unwrap();

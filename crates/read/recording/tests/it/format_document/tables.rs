@@ -61,7 +61,7 @@ fn the_document_names_the_kinds_that_the_index_keeps() {
     let sentence = document[begin..].split(':').next().unwrap();
     for table in TABLES {
         let is_named = sentence.contains(&format!("`{}`", name(table)));
-        assert_eq!(is_named, table.is_thing, "{}", name(table));
+        assert_eq!(is_named, table.is_entity, "{}", name(table));
     }
 }
 

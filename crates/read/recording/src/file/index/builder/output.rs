@@ -9,7 +9,7 @@ use crate::file::index::totals::{MOST, Totals};
 use crate::summary::LaneBuilder;
 
 use super::{
-    COARSE, COARSE_ENTRIES, FINE, GROUP_ROWS, GROUP_SEGMENTS, GROUP_THINGS, Indexer, LANE_ENTRIES,
+    COARSE, COARSE_ENTRIES, FINE, GROUP_ENTITIES, GROUP_ROWS, GROUP_SEGMENTS, Indexer, LANE_ENTRIES,
 };
 
 impl Indexer {
@@ -17,14 +17,14 @@ impl Indexer {
     pub(crate) fn is_due(&self, rows: u64) -> bool {
         self.rows >= rows
             || self.segments.len() >= GROUP_SEGMENTS
-            || self.things.len() >= GROUP_THINGS
+            || self.entities.len() >= GROUP_ENTITIES
     }
 
     /// Whether the group is twice as long as a writer makes it.
     pub(crate) fn is_overdue(&self) -> bool {
         self.rows >= 2 * GROUP_ROWS
             || self.segments.len() >= 2 * GROUP_SEGMENTS
-            || self.things.len() >= 2 * GROUP_THINGS
+            || self.entities.len() >= 2 * GROUP_ENTITIES
     }
 
     /// The group until now, without ending it, and its lanes summed up finely.
@@ -34,7 +34,7 @@ impl Indexer {
             begin: self.begin,
             end: self.end,
             segments: self.segments.clone(),
-            things: self.things.clone(),
+            entities: self.entities.clone(),
             coarse: codec::lanes(&shrunk(lanes.clone(), COARSE, COARSE_ENTRIES)).into(),
             fine: FineLanes::None,
             bounds: Default::default(),
@@ -91,7 +91,7 @@ impl Indexer {
             clock.take();
         }
         self.segments.clear();
-        self.things.clear();
+        self.entities.clear();
         self.totals = Totals::default();
         self.links.clear();
         self.ran.clear();

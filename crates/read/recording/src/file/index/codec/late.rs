@@ -1,4 +1,5 @@
-//! Where the times of which launches are, and which of both wait at the end of a group.
+//! Sections of the index about times that come after their launches: the chunks with these times, and the
+//! tasks and times without a partner at the end of a group.
 
 use crate::file::column::{Columns, Cursors};
 use crate::file::index::group::ChunkGroup;
@@ -66,7 +67,7 @@ pub(super) fn put_waiting(out: &mut Vec<u8>, group: &ChunkGroup, index: u64) {
         columns.put(6, index.saturating_sub(run.place.from));
         columns.put(7, run.place.until - run.place.from);
         columns.put_signed(8, run.begin.wrapping_sub(begin));
-        columns.put(9, run.said.into());
+        columns.put(9, run.reason.into());
         begin = run.begin;
     }
     section(out, &mut columns);
@@ -92,7 +93,7 @@ pub(super) fn take_waiting(mut cursors: Cursors<'_>, index: u64) -> Option<Vec<W
             last,
             place,
             begin,
-            said: cursors.take_as(9)?,
+            reason: cursors.take_as(9)?,
         };
         Some(WaitingTasks {
             stream,

@@ -42,7 +42,7 @@ impl Collector {
     }
 
     fn judge(&self, channel: usize, info: ChannelInfo, gone: bool) -> Admission {
-        if self.roster.knows(info) {
+        if self.id_tables.knows(info) {
             return Admission::Sound;
         }
         let first = self.arena.first_record(channel);
@@ -54,7 +54,7 @@ impl Collector {
         let joined = self.clock.ns(info.process_key);
         let moments =
             self.begun_ns.saturating_sub(SLACK_NS)..=clock::now().saturating_add(SLACK_NS);
-        if !moments.contains(&joined) || self.roster.has_key(info.process_key) {
+        if !moments.contains(&joined) || self.id_tables.has_key(info.process_key) {
             return Admission::Damaged;
         }
         let has_lost = self.arena.dropped(channel).total() > 0;

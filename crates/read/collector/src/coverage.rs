@@ -78,7 +78,7 @@ impl Coverage {
         engine: &EngineReport,
     ) -> Vec<CoverageRow> {
         let mut rows = Vec::new();
-        let mut left = self.wanted(functions);
+        let mut left = self.looked_up_or_called(functions);
         for library in &self.libraries {
             let path = library.display().to_string();
             let all_ways = [0, ways::LINKED, ways::LINKED | ways::PATCHED];
@@ -121,7 +121,7 @@ impl Coverage {
     }
 
     /// Functions that the program looked up or called.
-    fn wanted<'a>(&'a self, functions: &'a [Function]) -> BTreeSet<&'a str> {
+    fn looked_up_or_called<'a>(&'a self, functions: &'a [Function]) -> BTreeSet<&'a str> {
         let called = functions.iter().zip(&self.calls);
         let called = called.filter(|(_, calls)| **calls > 0);
         let called = called.map(|(function, _)| function.name);

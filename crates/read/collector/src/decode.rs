@@ -5,7 +5,9 @@
 use std::borrow::Cow;
 
 use ascend_trace_format::api::{Arg, Function};
+use ascend_trace_format::long_text;
 use ascend_trace_format::record::{Call, Record, SLOT_WORDS, STUB, Text, kinds, unpair};
+use ascend_trace_recording::long_texts;
 use ascend_trace_recording::rows::{
     self, AnchorRow, CallRow, EndRow, Ending, GraphRef, NameRow, ProcessRow, Row, TaskRow,
     TaskTimeRow, ThreadRow,
@@ -13,6 +15,7 @@ use ascend_trace_recording::rows::{
 
 use super::clock::TickClock;
 use super::command::CommandLines;
+use super::long_texts::LongTexts;
 use super::process_name;
 use super::stacks::{self, Stacks};
 use super::stub_functions::StubFunctions;
@@ -35,6 +38,7 @@ pub(crate) struct Decoder {
     pub(crate) found: StubFunctions,
     commands: CommandLines,
     stacks: Stacks,
+    long_texts: LongTexts,
 }
 
 /// Kinds of records for the collector.
@@ -57,6 +61,7 @@ impl Default for Decoder {
             found: StubFunctions::default(),
             commands: CommandLines::default(),
             stacks: Stacks::default(),
+            long_texts: LongTexts::default(),
         }
     }
 }
@@ -100,6 +105,10 @@ impl Decoder {
                 self.found.take(&record, process);
                 return Decoded::Learnt;
             }
+            Record::TextPart(record) => match self.long_texts.take(&record, origin) {
+                Some(row) => Row::LongText(row),
+                None => return Decoded::Learnt,
+            },
             Record::Object(record) => Row::Object(stacks::object(&record, process)),
             Record::Code(record) => match self.stacks.code(&record, process) {
                 Some(row) => Row::Code(row),
@@ -294,9 +303,14 @@ fn name(record: &kinds::Name<'_>, process: u32, clock: &TickClock) -> NameRow {
     }
 }
 
-/// A text of a record, which may be no good text.
+/// A text of a record, which may be no good text; of a long text its short form.
 pub(super) fn string<T: for<'t> From<Cow<'t, str>>, const MOST: usize>(text: Text<'_, MOST>) -> T {
-    String::from_utf8_lossy(text.copy(&mut [0; MOST])).into()
+    let mut room = [0; MOST];
+    let bytes = text.copy(&mut room);
+    match long_text::referenced(bytes) {
+        Some((begin, hash)) => Cow::from(long_texts::short_form(begin, hash)).into(),
+        None => String::from_utf8_lossy(bytes).into(),
+    }
 }
 
 #[cfg(test)]
@@ -419,7 +433,7 @@ mod tests {
         };
         assert_eq!((call.begin_ns, call.end_ns), (1000, 1250));
         assert_eq!((call.stream, call.event, call.task), (None, None, None));
-        assert_eq!(call.args, [0; 3], "the function has so many");
+        assert_eq!(call.args, [0; 3], "the function has three arguments");
     }
 
     #[test]

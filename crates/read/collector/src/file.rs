@@ -1,15 +1,19 @@
 //! The trace file while it is recorded.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 
 use ascend_trace_recording::file::{ChunkWriter, Encoder};
-use ascend_trace_recording::rows::{EndRow, Row, SessionRow, TablesRow};
+use ascend_trace_recording::rows::{CallRow, EndRow, RangeRow, Row, SessionRow, TablesRow};
 
 use super::clock;
 use super::open_calls::OpenCallList;
+use super::ring::{Ring, RingOptions, SnapshotRequest, Triggers};
+use super::roll::{Roll, RollOptions};
 use super::storage::{Storage, StorageResult, TraceOutput};
+use super::switchboard::Switchboard;
 use super::target::{ADVICE, OpenedTarget, Target};
 use crate::Notify;
 
@@ -23,6 +27,9 @@ const STANDARD: &str = "standard output";
 pub struct TraceFile {
     opened: OpenedTarget,
     writer: ChunkWriter<TraceOutput>,
+    session: SessionRow,
+    ring: Option<(RingOptions, Arc<Switchboard>)>,
+    roll: Option<(RollOptions, Arc<Switchboard>)>,
     say: Notify,
 }
 
@@ -43,6 +50,9 @@ impl TraceFile {
             Ok(writer) => Ok(Self {
                 opened,
                 writer,
+                session: session.clone(),
+                ring: None,
+                roll: None,
                 say,
             }),
             Err(error) => {
@@ -51,6 +61,20 @@ impl TraceFile {
                 Err(error).with_context(|| format!("{ADVICE}: {name}"))
             }
         }
+    }
+
+    /// Keeps only the last part of the recording in the file. Snapshots of it are noted on the board.
+    #[must_use]
+    pub fn with_ring(mut self, options: RingOptions, board: Arc<Switchboard>) -> Self {
+        self.ring = Some((options, board));
+        self
+    }
+
+    /// The recording goes on in further files. They are noted on the board.
+    #[must_use]
+    pub fn with_roll(mut self, options: RollOptions, board: Arc<Switchboard>) -> Self {
+        self.roll = Some((options, board));
+        self
     }
 
     /// Gives the file its final name now that the program's pid is known.
@@ -71,15 +95,37 @@ impl TraceFile {
     /// Starts the thread that writes.
     pub fn start(self) -> anyhow::Result<Recorder> {
         let path = self.opened.path;
-        let storage = Storage::start(self.writer, path.clone(), self.say);
+        let (session, say) = (self.session.clone(), self.say);
+        let ring = self.ring.zip(path.clone());
+        let triggers = ring.as_ref().map(|((options, board), _)| {
+            let rules = options.rules;
+            Triggers::new(rules, Arc::clone(board))
+        });
+        let options = ring.as_ref().map(|((options, _), _)| *options);
+        let ring =
+            ring.map(|((options, board), path)| Ring::new(options, session, path, say, board));
+        let roll = self.roll.zip(path.clone());
+        let roll = roll.map(|((options, board), path)| {
+            Roll::new(
+                options,
+                self.session.clone(),
+                path,
+                say,
+                board,
+                clock::now(),
+            )
+        });
+        let storage = Storage::start(self.writer, path.clone(), (ring, roll), self.say);
         Ok(Recorder {
             path,
+            ring: options,
             say: self.say,
             encoder: Encoder::new(),
             storage: storage.context("cannot start the writing thread")?,
             pending: true,
             flushed_ns: 0,
-            under_way: OpenCallList::default(),
+            triggers,
+            long_calls: OpenCallList::default(),
         })
     }
 }
@@ -96,24 +142,30 @@ pub struct Recorder {
     storage: Storage,
     pending: bool,
     flushed_ns: i64,
-    pub(super) under_way: OpenCallList,
+    /// Options of a ring; none for a file with everything.
+    ring: Option<RingOptions>,
+    triggers: Option<Triggers>,
+    pub(super) long_calls: OpenCallList,
 }
 
 impl Recorder {
-    /// None for standard output.
+    /// None for standard output. Of several files, the first one.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
     pub fn push(&mut self, row: &Row) {
         self.pending = true;
+        if let (Some(triggers), Row::Range(range)) = (&mut self.triggers, row) {
+            triggers.range(range);
+        }
         if self.encoder.push(row) {
             self.write(clock::now());
         }
     }
 
     fn write(&mut self, now: i64) {
-        if let Some(open) = self.under_way.take_news(now) {
+        if let Some(open) = self.long_calls.take_news(now) {
             self.encoder.set_open(open);
         }
         self.storage.write(self.encoder.seal());
@@ -127,7 +179,7 @@ impl Recorder {
     /// Hands new rows to the file when it is time to.
     pub fn flush_when_due(&mut self) {
         let now = clock::now();
-        let is_pending = self.pending || self.under_way.is_due(now);
+        let is_pending = self.pending || self.long_calls.is_due(now);
         if is_pending && now - self.flushed_ns >= FLUSH_NS {
             self.flushed_ns = now;
             self.pending = false;
@@ -135,9 +187,37 @@ impl Recorder {
         }
     }
 
+    /// Looks whether a call takes a snapshot. Its function has the number of the tool's tables still.
+    pub(crate) fn notice(&self, call: &CallRow) {
+        if let Some(triggers) = &self.triggers {
+            triggers.call(call);
+        }
+    }
+
+    /// Options of a ring; none for a file with everything.
+    pub(crate) fn ring(&self) -> Option<RingOptions> {
+        self.ring
+    }
+
+    /// Rows are no events any more: those of the end of the recording.
+    pub(crate) fn stop_triggers(&mut self) {
+        self.triggers = None;
+    }
+
+    /// Keeps data for a snapshot that is due later.
+    pub(crate) fn hold(&self, at_ns: i64) {
+        self.storage.hold(at_ns);
+    }
+
+    /// Takes a snapshot of a ring, with all rows until now. The mark shows the time of its event.
+    pub(crate) fn snapshot(&mut self, request: SnapshotRequest, mark: Option<RangeRow>) {
+        self.write(clock::now());
+        self.storage.snapshot(request, mark);
+    }
+
     /// Ends the file properly, if it can still be written. `None` if the writing thread failed.
     pub fn finish(mut self, end: EndRow) -> Option<StorageResult> {
-        self.under_way.clear();
+        self.long_calls.clear();
         self.write(clock::now());
         self.storage.finish(end)
     }
@@ -149,7 +229,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use ascend_trace_recording::rows::CallRow;
 
     fn create(path: &Path, force: bool) -> anyhow::Result<Recorder> {
         let path = path.to_owned();
@@ -167,6 +246,7 @@ mod tests {
         EndRow {
             end_ns: 9,
             exit_status: 3,
+            ..EndRow::default()
         }
     }
 

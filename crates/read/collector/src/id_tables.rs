@@ -208,56 +208,56 @@ mod tests {
     #[test]
     fn threads_of_one_process_share_its_number_and_a_reused_pid_does_not() {
         let clock = TickClock::monotonic();
-        let mut roster = IdTables::new();
+        let mut id_tables = IdTables::new();
         let mut rows = Vec::new();
-        let first = roster.origin(0, info(10, 10, 7), &clock, &mut rows);
-        let second = roster.origin(1, info(10, 11, 7), &clock, &mut rows);
-        let later = roster.origin(2, info(10, 10, 9000), &clock, &mut rows);
+        let first = id_tables.origin(0, info(10, 10, 7), &clock, &mut rows);
+        let second = id_tables.origin(1, info(10, 11, 7), &clock, &mut rows);
+        let later = id_tables.origin(2, info(10, 10, 9000), &clock, &mut rows);
         let elsewhere = ChannelInfo {
             namespace: 2,
             ..info(10, 10, 7)
         };
-        let elsewhere = roster.origin(3, elsewhere, &clock, &mut rows);
+        let elsewhere = id_tables.origin(3, elsewhere, &clock, &mut rows);
         assert_eq!((first.process, second.process, later.process), (0, 0, 1));
         assert_eq!((first.thread, second.thread, later.thread), (0, 1, 2));
         assert_eq!((elsewhere.process, elsewhere.thread), (2, 3));
         assert_eq!(rows.len(), 7, "three processes and four threads");
-        assert_eq!(roster.processes(), 3);
+        assert_eq!(id_tables.processes(), 3);
     }
 
     #[test]
     fn a_channel_is_given_a_new_thread_number_when_it_changes_hands() {
         let clock = TickClock::monotonic();
-        let mut roster = IdTables::new();
+        let mut id_tables = IdTables::new();
         let mut rows = Vec::new();
-        let first = roster.origin(3, info(1, 5, 1), &clock, &mut rows);
-        assert_eq!(roster.origin(3, info(1, 5, 1), &clock, &mut rows), first);
-        roster.settle(3, drained(true, 0), 0);
-        let second = roster.origin(3, info(1, 5, 1), &clock, &mut rows);
+        let first = id_tables.origin(3, info(1, 5, 1), &clock, &mut rows);
+        assert_eq!(id_tables.origin(3, info(1, 5, 1), &clock, &mut rows), first);
+        id_tables.settle(3, drained(true, 0), 0);
+        let second = id_tables.origin(3, info(1, 5, 1), &clock, &mut rows);
         assert_eq!((first.thread, second.thread), (0, 1));
     }
 
     #[test]
     fn losses_are_reported_once() {
         let clock = TickClock::monotonic();
-        let mut roster = IdTables::new();
-        roster.origin(0, info(1, 1, 1), &clock, &mut Vec::new());
+        let mut id_tables = IdTables::new();
+        id_tables.origin(0, info(1, 1, 1), &clock, &mut Vec::new());
         let calls = |settled| match settled {
             ThreadLosses::Lost(loss) => Some(loss.calls),
             _ => None,
         };
-        assert_eq!(calls(roster.settle(0, drained(false, 4), 9)), Some(4));
-        assert_eq!(calls(roster.settle(0, drained(false, 4), 9)), None);
-        assert_eq!(calls(roster.settle(0, drained(true, 5), 9)), Some(1));
+        assert_eq!(calls(id_tables.settle(0, drained(false, 4), 9)), Some(4));
+        assert_eq!(calls(id_tables.settle(0, drained(false, 4), 9)), None);
+        assert_eq!(calls(id_tables.settle(0, drained(true, 5), 9)), Some(1));
     }
 
     #[test]
     fn an_impossible_loss_does_not_count() {
         let clock = TickClock::monotonic();
-        let mut roster = IdTables::new();
+        let mut id_tables = IdTables::new();
         let second = 1_000_000_000;
-        roster.origin(0, info(1, 1, 1), &clock, &mut Vec::new());
-        let mut settle = |calls, now| roster.settle(0, drained(false, calls), now);
+        id_tables.origin(0, info(1, 1, 1), &clock, &mut Vec::new());
+        let mut settle = |calls, now| id_tables.settle(0, drained(false, calls), now);
         assert_eq!(settle(u64::MAX, second), ThreadLosses::Nonsense);
         assert_eq!(settle(u64::MAX, second), ThreadLosses::Nothing);
         assert_eq!(

@@ -19,6 +19,7 @@ mod hardware;
 mod id_tables;
 mod last_activity;
 mod liveness;
+mod long_texts;
 mod marks;
 mod name_pattern;
 mod open_call_pass;
@@ -28,11 +29,15 @@ mod patching;
 mod process_name;
 mod ranges;
 mod repack;
+pub mod ring;
+pub mod roll;
 pub mod session;
+mod snapshots;
 mod stacks;
 mod stop;
 mod storage;
 mod stub_functions;
+pub mod switchboard;
 pub mod target;
 
 use std::collections::BTreeMap;
@@ -40,14 +45,14 @@ use std::sync::Arc;
 
 use ascend_trace_format::record::{Counter, Record};
 use ascend_trace_recording::rows::{
-    CounterRow, EndRow, InnerRow, LossRow, ProcessEndRow, ProcessRow, Row,
+    CounterRow, EndRow, InnerRow, LossRow, ProcessEndRow, ProcessRow, RangeRow, Row,
 };
 use ascend_trace_ring::Arena;
 use ascend_trace_tables as tables;
 use clock::TickClock;
 use cost::ThreadCosts;
 use coverage::Coverage;
-use decode::{Decoded, Decoder};
+use decode::{Decoded, Decoder, RecordOrigin};
 use dictionary::Dictionary;
 use file::Recorder;
 use gauge::{Gauge, RecordedCounts};
@@ -59,12 +64,19 @@ use marks::Marks;
 use open_call_pass::OpenCallHandling;
 use patching::EngineReport;
 use ranges::Ranges;
+use snapshots::SnapshotSchedule;
 
 pub use outcome::{RecordingCounts, RecordingOutcome};
 pub use stop::{ProgramEnd, Stop};
+use switchboard::{ClockedWindow, Switchboard, WindowClock};
 
-/// Tells the user one thing.
+/// Reports one message to the user.
 pub type Notify = fn(&str);
+
+/// Why a recording ended before its program.
+const STOPPED: &str = "stopped by ctl";
+/// From the pause of a recording that is stopped to its end: times of tasks that have ended arrive until then.
+const STOP_NS: i64 = 100_000_000;
 
 /// Finding at least this much in a pass means that more is waiting already.
 const BUSY_RECORDS: usize = 4_000;
@@ -76,7 +88,7 @@ pub struct Collector {
     file: Recorder,
     decoder: Decoder,
     dictionary: Dictionary,
-    roster: IdTables,
+    id_tables: IdTables,
     liveness: Liveness,
     counts: RecordingCounts,
     coverage: Coverage,
@@ -90,7 +102,7 @@ pub struct Collector {
     images: BTreeMap<(u64, u32), u32>,
     costs: ThreadCosts,
     hardware: Hardware,
-    homeless: u64,
+    without_channel: u64,
     begun_ns: i64,
     out_of_memory: bool,
     /// The message about a cut of the memory has been printed.
@@ -98,6 +110,13 @@ pub struct Collector {
     /// Damage that is not in the file yet.
     unreported: u64,
     gauge: Arc<Gauge>,
+    board: Arc<Switchboard>,
+    window: ClockedWindow,
+    snapshots: SnapshotSchedule,
+    /// The first thread that was recorded.
+    first: Option<RecordOrigin>,
+    /// When a recording that is stopped ends.
+    stops_ns: Option<i64>,
 }
 
 impl Collector {
@@ -108,7 +127,7 @@ impl Collector {
             file,
             decoder: Decoder::default(),
             dictionary: Dictionary::default(),
-            roster: IdTables::new(),
+            id_tables: IdTables::new(),
             liveness: Liveness::default(),
             counts: RecordingCounts::default(),
             coverage: Coverage::default(),
@@ -120,12 +139,17 @@ impl Collector {
             images: BTreeMap::new(),
             costs: ThreadCosts::default(),
             hardware: Hardware::default(),
-            homeless: 0,
+            without_channel: 0,
             begun_ns: clock::now(),
             out_of_memory: false,
             is_cut: false,
             unreported: 0,
             gauge: Arc::default(),
+            board: Arc::default(),
+            window: ClockedWindow::default(),
+            snapshots: SnapshotSchedule::default(),
+            first: None,
+            stops_ns: None,
         }
     }
 
@@ -135,12 +159,19 @@ impl Collector {
         self
     }
 
+    /// Follows this switch, and turns it by the clock. Its first state must be in the shared memory already.
+    pub fn with_window(mut self, board: Arc<Switchboard>, clock: WindowClock) -> Self {
+        self.window = ClockedWindow::new(clock, self.begun_ns);
+        self.board = board;
+        self
+    }
+
     /// Its counts while it runs.
     pub fn gauge(&self) -> Arc<Gauge> {
         Arc::clone(&self.gauge)
     }
 
-    /// Collects until `stop` says that the program has ended, then ends the file.
+    /// Collects until `stop` says that the program has ended, or the recording is stopped before that. Then it ends the file.
     pub fn run(mut self, stop: &Stop) -> RecordingOutcome {
         let mut idle_passes = 0;
         loop {
@@ -149,7 +180,16 @@ impl Collector {
             self.moved.publish(&self.gauge);
             self.file.flush_when_due();
             if let Some(end) = stop.requested() {
-                return self.finish(end);
+                return self.finish(Some(end)).0;
+            }
+            if self.is_stopped() {
+                let board = Arc::clone(&self.board);
+                let (outcome, arena) = self.finish(None);
+                board.note_stopped();
+                // Processes of the program still have the shared memory: its file stays until the program ends.
+                stop.wait_for_end();
+                drop(arena);
+                return outcome;
             }
             idle_passes = if found == 0 { idle_passes + 1 } else { 0 };
             if found < BUSY_RECORDS && !self.arena.is_pressed() {
@@ -158,11 +198,31 @@ impl Collector {
         }
     }
 
+    /// Whether the recording has to end now, before the program.
+    fn is_stopped(&mut self) -> bool {
+        let now = clock::now();
+        // The pass before has set the switch.
+        let is_due = self.board.is_stopping() && self.board.is_set();
+        is_due && *self.stops_ns.get_or_insert(now.saturating_add(STOP_NS)) <= now
+    }
+
     /// Drains every channel once and returns the number of records.
     fn pass(&mut self) -> usize {
         self.clock.refresh();
         self.liveness.refresh();
-        self.drain_all(None)
+        let begun = self.arena.begun();
+        self.window.turn(&self.board, begun, clock::now());
+        let switch = self.board.wanted();
+        if let Some((timing, budget)) = self.board.timing() {
+            self.arena.set_timing(timing, budget);
+        }
+        self.arena.set_switch(switch);
+        self.board.note_set(switch);
+        let found = self.drain_all(None);
+        self.mark();
+        self.snapshots
+            .turn(&self.board, &mut self.file, self.first, clock::now());
+        found
     }
 
     /// Drains every channel. With `end_ns`, the recording ends then.
@@ -171,10 +231,10 @@ impl Collector {
         self.replenish();
         let mut records = 0;
         let now = clock::now();
-        let looks = self.file.under_way.begin_look(now);
+        let looks = self.file.long_calls.begin_look(now);
         for (channel, info) in self.arena.channels() {
             // Asked before draining: then everything that a dead process wrote is visible.
-            let gone = self.liveness.gone(info);
+            let gone = self.liveness.has_ended(info);
             if !self.is_admitted(channel, info, gone) {
                 continue;
             }
@@ -187,11 +247,26 @@ impl Collector {
             records += self.drain(channel, info, (gone, open));
         }
         if looks {
-            self.file.under_way.end_look();
+            self.file.long_calls.end_look();
         }
         self.join_log(end_ns.is_some());
         self.tell_damage();
         records
+    }
+
+    /// Writes the marks that were asked for. They belong to the thread that was recorded first.
+    fn mark(&mut self) {
+        let Some(origin) = self.first else { return };
+        for (at_ns, name) in self.board.take_marks() {
+            self.file.push(&Row::Range(RangeRow {
+                process: origin.process,
+                thread: origin.thread,
+                begin_ns: at_ns,
+                end_ns: at_ns,
+                domain: 0,
+                name: format!("ctl: {name}"),
+            }));
+        }
     }
 
     /// Writes the entries of the hardware log that can be joined now.
@@ -231,8 +306,9 @@ impl Collector {
     ) -> usize {
         let mut introduced = Vec::new();
         let origin = self
-            .roster
+            .id_tables
             .origin(channel, info, &self.clock, &mut introduced);
+        self.first.get_or_insert(origin);
         for row in introduced {
             if let Row::Process(row) = &row {
                 self.replace((info.namespace, info.pid), row);
@@ -252,12 +328,14 @@ impl Collector {
         let mut last_begin = None;
         // Before the channel gets another owner, and before its records are read: a call that is open
         // now and not among them was running when they were read.
-        let mut under_way = match open {
+        let mut running = match open {
             OpenCallHandling::NotLookedAt => Vec::new(),
             OpenCallHandling::GoOn(_) | OpenCallHandling::UntilNow(_) => {
                 self.arena.open_calls(channel)
             }
         };
+        // Calls without a begin leave no record: the recording was paused.
+        running.retain(|words| words.get(1) != Some(&0));
         let mut returned = Vec::new();
         let drained = self
             .arena
@@ -275,8 +353,8 @@ impl Collector {
                         calls += 1;
                         last_begin = words.get(1).copied();
                         let begin = words.get(1).copied().unwrap_or(0);
-                        file.under_way.ended((origin.thread, begin));
-                        if under_way.iter().any(|call| call.get(1) == Some(&begin)) {
+                        file.long_calls.ended((origin.thread, begin));
+                        if running.iter().any(|call| call.get(1) == Some(&begin)) {
                             returned.push(begin);
                         }
                         coverage.count(call.function);
@@ -296,6 +374,7 @@ impl Collector {
                                 gauge.tell_failed(failed);
                             }
                         }
+                        file.notice(call);
                         if let Some(tables) = dictionary.translate(call) {
                             file.push_tables(tables);
                         }
@@ -334,16 +413,16 @@ impl Collector {
             self.end_process(origin.process, end);
         }
         self.damage(unreadable + drained.damaged);
-        let last_begin = last_begin.or_else(|| self.roster.last_begin(channel));
-        self.roster.set_last_begin(channel, last_begin);
+        let last_begin = last_begin.or_else(|| self.id_tables.last_begin(channel));
+        self.id_tables.set_last_begin(channel, last_begin);
         // A call that was killed just after its record exists already.
-        under_way.retain(|words| {
+        running.retain(|words| {
             let begin = words.get(1).copied();
             begin != last_begin && begin.is_none_or(|begin| !returned.contains(&begin))
         });
-        calls += self.take_open(&under_way, origin, open);
+        calls += self.take_open(&running, origin, open);
         self.costs.count(origin.thread, calls);
-        match self.roster.settle(channel, drained, clock::now()) {
+        match self.id_tables.settle(channel, drained, clock::now()) {
             ThreadLosses::Lost(loss) => self.lose(loss),
             ThreadLosses::Nonsense => self.damage(1),
             ThreadLosses::Nothing => {}
@@ -354,19 +433,22 @@ impl Collector {
     /// Counts up to now, including those of threads without a channel.
     fn counted(&self) -> RecordedCounts {
         let counts = &self.counts;
-        let homeless = self.homeless().unwrap_or(0);
+        let without_channel = self.without_channel().unwrap_or(0);
         RecordedCounts {
             calls: counts.calls + counts.nested,
-            lost: counts.lost_calls + counts.lost_times + counts.lost_others + homeless,
+            lost: counts.lost_calls + counts.lost_times + counts.lost_others + without_channel,
         }
     }
 
     /// Calls without a channel that were not reported yet, if their number can be true.
-    fn homeless(&self) -> Option<u64> {
-        let homeless = self.arena.homeless().saturating_sub(self.homeless);
+    fn without_channel(&self) -> Option<u64> {
+        let without_channel = self
+            .arena
+            .without_channel()
+            .saturating_sub(self.without_channel);
         // Of any number of threads.
         let most = possible(self.begun_ns, clock::now()).saturating_mul(1 << 10);
-        (homeless <= most).then_some(homeless)
+        (without_channel <= most).then_some(without_channel)
     }
 
     fn lose(&mut self, loss: LossRow) {
@@ -390,18 +472,22 @@ impl Collector {
         }
     }
 
-    fn finish(mut self, end: ProgramEnd) -> RecordingOutcome {
+    /// Ends the file; without the end of the program, before it. Returns the shared memory as well.
+    fn finish(mut self, end: Option<ProgramEnd>) -> (RecordingOutcome, Arena) {
         self.liveness.look_again();
-        self.liveness.set_gone(end.pid);
+        if let Some(end) = end {
+            self.liveness.set_gone(end.pid);
+        }
         self.drain_all(None);
-        match self.homeless() {
+        self.mark();
+        match self.without_channel() {
             None => self.damage(1),
             Some(0) => {}
-            Some(homeless) => {
-                self.homeless += homeless;
+            Some(without_channel) => {
+                self.without_channel += without_channel;
                 self.lose(LossRow {
                     thread: None,
-                    calls: homeless,
+                    calls: without_channel,
                     others: 0,
                     times: 0,
                 });
@@ -410,12 +496,13 @@ impl Collector {
         // Some may have ended since.
         self.liveness.look_again();
         self.drain_all(Some(clock::now()));
+        self.file.stop_triggers();
         let channels = self.arena.channels().into_iter().map(|(_, info)| info);
         let running: std::collections::HashSet<_> = channels
-            .filter(|info| self.roster.knows(*info) && self.liveness.is_alive(*info))
+            .filter(|_| end.is_some())
+            .filter(|info| self.id_tables.knows(*info) && self.liveness.is_alive(*info))
             .map(|info| (info.pid, info.namespace))
             .collect();
-        let path = self.file.path().map(ToOwned::to_owned);
         self.mend();
         self.tell_damage();
         let end_ns = clock::now();
@@ -457,25 +544,35 @@ impl Collector {
         for row in self.costs.close(end_ns, &self.clock) {
             self.file.push(&Row::Cost(row));
         }
+        let status = end.map_or(0, |it| it.status);
+        self.snapshots
+            .finish(&self.board, &mut self.file, self.first, status);
+        let first = self.file.path().map(ToOwned::to_owned);
         let stored = self.file.finish(EndRow {
             end_ns,
-            exit_status: end.status,
+            exit_status: status,
+            reason: end.map_or(STOPPED, |_| "").to_owned(),
         });
         // Times of tasks that were lost are no tasks'.
-        if let Some(timed) = stored.and_then(|stored| stored.timed) {
+        let stored_whole = stored.filter(|stored| stored.kept_since_ns.is_none());
+        if let Some(timed) = stored_whole.and_then(|stored| stored.timed) {
             self.counts.timed = timed;
         }
-        RecordingOutcome {
-            path,
+        let files: Vec<_> = self.board.parts().into();
+        let outcome = RecordingOutcome {
+            path: files.first().cloned().or(first),
+            files,
             attached: self.arena.attached(),
             nested,
-            processes: self.roster.processes(),
+            processes: self.id_tables.processes(),
             still_running: running.len(),
+            stopped_ns: end.is_none().then_some(end_ns),
             stored,
             counts: self.counts,
             engine: self.engine.summary(),
             log: self.hardware.summary(),
-        }
+        };
+        (outcome, self.arena)
     }
 }
 

@@ -103,7 +103,7 @@ impl Liveness {
     }
 
     /// Whether the process that holds a channel has ended, as of the last refresh.
-    pub(crate) fn gone(&mut self, info: ChannelInfo) -> bool {
+    pub(crate) fn has_ended(&mut self, info: ChannelInfo) -> bool {
         let member = ProcessKey {
             pid: info.pid,
             namespace: info.namespace,
@@ -268,7 +268,7 @@ mod tests {
     }
 
     fn until_gone(liveness: &mut Liveness, info: ChannelInfo) {
-        while !liveness.gone(info) {
+        while !liveness.has_ended(info) {
             std::thread::yield_now();
             liveness.refresh();
         }
@@ -279,14 +279,14 @@ mod tests {
         let mut liveness = Liveness::default();
         let mut child = sleeper();
         let info = info(&liveness, child.id(), 1);
-        assert!(!liveness.gone(info) && liveness.is_alive(info));
+        assert!(!liveness.has_ended(info) && liveness.is_alive(info));
         child.kill().unwrap();
         until_gone(&mut liveness, info);
         assert!(!liveness.is_alive(info));
         child.wait().unwrap();
         liveness.refresh();
         liveness.refresh();
-        assert!(liveness.gone(info), "it is looked up again");
+        assert!(liveness.has_ended(info), "it is looked up again");
         assert_eq!(liveness.watch.len(), 0);
     }
 
@@ -306,8 +306,8 @@ mod tests {
         };
         let own = info(&liveness, std::process::id(), 1);
         let ended = info(&liveness, pid, 1);
-        assert!(!liveness.gone(own) && liveness.is_alive(own));
-        assert!(liveness.gone(ended));
+        assert!(!liveness.has_ended(own) && liveness.is_alive(own));
+        assert!(liveness.has_ended(ended));
     }
 
     #[test]
@@ -324,13 +324,13 @@ mod tests {
         while !is_there("sh\n") {
             std::thread::yield_now();
         }
-        assert!(!liveness.gone(first));
+        assert!(!liveness.has_ended(first));
         drop(child.stdin.take());
         while !is_there("sleep\n") {
             std::thread::yield_now();
         }
-        assert!(!liveness.gone(second));
-        assert!(liveness.gone(first) && !liveness.gone(second));
+        assert!(!liveness.has_ended(second));
+        assert!(liveness.has_ended(first) && !liveness.has_ended(second));
         assert_eq!(liveness.watch.len(), 1);
         child.kill().unwrap();
         until_gone(&mut liveness, second);
@@ -342,8 +342,8 @@ mod tests {
         let mut liveness = Liveness::default();
         let pid = std::process::id();
         let (first, second) = (info(&liveness, pid, 5), info(&liveness, pid, 9));
-        assert!(!liveness.gone(first) && !liveness.gone(second));
-        assert!(!liveness.gone(first) && liveness.is_alive(first));
+        assert!(!liveness.has_ended(first) && !liveness.has_ended(second));
+        assert!(!liveness.has_ended(first) && liveness.is_alive(first));
     }
 
     #[test]
@@ -354,13 +354,13 @@ mod tests {
             namespace: liveness.namespace + 1,
             ..info(&liveness, child.id(), 1)
         };
-        assert!(!liveness.gone(elsewhere), "nothing is known of it");
+        assert!(!liveness.has_ended(elsewhere), "nothing is known of it");
         assert!(!liveness.is_alive(elsewhere));
         let here = info(&liveness, child.id(), 1);
-        assert!(!liveness.gone(here) && liveness.is_alive(here));
+        assert!(!liveness.has_ended(here) && liveness.is_alive(here));
         child.kill().unwrap();
         until_gone(&mut liveness, here);
-        assert!(!liveness.gone(elsewhere));
+        assert!(!liveness.has_ended(elsewhere));
         child.wait().unwrap();
     }
 
@@ -377,7 +377,7 @@ mod tests {
         // The one that was first in that namespace has ended; this one came after the look.
         let now = clock::now();
         liveness.nested.note(1, namespace, child.id(), now);
-        assert!(!liveness.gone(nested));
+        assert!(!liveness.has_ended(nested));
         assert_eq!(liveness.watch.len(), 0);
     }
 }

@@ -7,7 +7,7 @@ use super::Collector;
 use super::decode::RecordOrigin;
 use crate::tables;
 
-/// What becomes of the calls that a thread has under way.
+/// Treatment of a thread's running calls.
 #[derive(Clone, Copy)]
 pub(super) enum OpenCallHandling {
     NotLookedAt,
@@ -18,15 +18,15 @@ pub(super) enum OpenCallHandling {
 }
 
 impl Collector {
-    /// Takes the calls that a thread said it has under way and has not recorded since. Answers how many of them
-    /// are recorded now.
+    /// Takes the calls that a thread has announced and not recorded yet. Returns the number of calls that this
+    /// records.
     pub(super) fn take_open(
         &mut self,
-        under_way: &[[u64; SLOT_WORDS]],
+        running: &[[u64; SLOT_WORDS]],
         origin: RecordOrigin,
         open: OpenCallHandling,
     ) -> u64 {
-        let taken = under_way.iter().filter(|words| match open {
+        let taken = running.iter().filter(|words| match open {
             OpenCallHandling::NotLookedAt => false,
             OpenCallHandling::GoOn(now_ns) => {
                 self.note_open(words, origin, now_ns);
@@ -37,12 +37,12 @@ impl Collector {
         taken.count() as u64
     }
 
-    /// Tells of a call that goes on, if it has lasted long.
+    /// Writes a call that still runs, if it has lasted long.
     fn note_open(&mut self, words: &[u64; SLOT_WORDS], origin: RecordOrigin, now_ns: i64) {
         let begin = words.get(1).copied().unwrap_or(0);
         let (key, begin_ns) = ((origin.thread, begin), self.clock.ns(begin));
-        let under_way = &mut self.file.under_way;
-        if under_way.goes_on(key, now_ns) || !under_way.is_long(begin_ns, now_ns) {
+        let long_calls = &mut self.file.long_calls;
+        if long_calls.goes_on(key, now_ns) || !long_calls.is_long(begin_ns, now_ns) {
             return;
         }
         let (functions, clock) = (tables::FUNCTIONS, &self.clock);
@@ -56,10 +56,10 @@ impl Collector {
         if let Some(tables) = self.dictionary.translate(call) {
             self.file.push_tables(tables);
         }
-        self.file.under_way.note(key, call.clone());
+        self.file.long_calls.note(key, call.clone());
     }
 
-    /// Records a call that was under way until then. Answers whether it makes sense.
+    /// Records a call that ran until then. Returns false if its words are damaged.
     fn record_open(
         &mut self,
         words: &[u64; SLOT_WORDS],
@@ -81,7 +81,7 @@ impl Collector {
         let row = Row::Call(call.clone());
         self.counts.add(&row, origin.process);
         let begin = words.get(1).copied().unwrap_or(0);
-        self.file.under_way.ended((origin.thread, begin));
+        self.file.long_calls.ended((origin.thread, begin));
         self.file.push(&row);
         true
     }

@@ -86,6 +86,8 @@ impl RecordingCounts {
 pub struct RecordingOutcome {
     /// None for standard output.
     pub path: Option<PathBuf>,
+    /// All files that stay, if the recording has several.
+    pub files: Vec<PathBuf>,
     /// Processes that the interposer was loaded into.
     pub attached: u32,
     /// Recorders inside this recording. The processes that they started are in their traces.
@@ -94,6 +96,8 @@ pub struct RecordingOutcome {
     pub processes: usize,
     /// Processes that outlived the program; the recording has ended for them.
     pub still_running: usize,
+    /// When the recording ended, if that was before the program.
+    pub stopped_ns: Option<i64>,
     /// What became of the file; `None` if the thread that writes it failed.
     pub stored: Option<StorageResult>,
     pub counts: RecordingCounts,
@@ -108,10 +112,12 @@ impl RecordingOutcome {
     pub fn failed(path: Option<PathBuf>) -> Self {
         Self {
             path,
+            files: Vec::new(),
             attached: 0,
             nested: Vec::new(),
             processes: 0,
             still_running: 0,
+            stopped_ns: None,
             stored: None,
             counts: RecordingCounts::default(),
             engine: None,

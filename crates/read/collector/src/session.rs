@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use ascend_trace_format::session::{TickSource, Timing};
+use ascend_trace_format::window::Window;
 use ascend_trace_ring::{Arena, ArenaError, SessionSettings};
 
 use crate::tables;
@@ -19,13 +20,14 @@ const NO_MEMORY: i32 = rustix::io::Errno::NOMEM.raw_os_error();
 /// A directory with less room than this is passed over.
 const LEAST: u64 = 32 << 20;
 
-/// Makes a session that records up to `stacks` frames of each call's stack, 0 for none. It is in the
-/// first directory that has room for it: usually `/dev/shm`, but that is small in containers. On a disk
+/// Makes a session that records up to `stacks` frames of each call's stack, 0 for none. With `Timing::Auto`, events take
+/// at most `share` of a stream's time, in parts of `WHOLE_BUDGET`. It is in the first directory that has room for it: usually `/dev/shm`, but that is small in containers. On a disk
 /// it works as well, but the kernel may write it back.
 pub fn create(
-    timing: Timing,
+    (timing, share): (Timing, u32),
     stacks: u32,
     ticks: TickSource,
+    window: Window,
     most: usize,
 ) -> anyhow::Result<Arena> {
     let settings = SessionSettings {
@@ -33,6 +35,8 @@ pub fn create(
         ticks,
         table_hash: tables::TABLE_HASH,
         stacks,
+        window,
+        budget: share,
     };
     let mut failure = None;
     for directory in candidates() {
@@ -61,7 +65,8 @@ pub fn create(
     }
 }
 
-fn candidates() -> Vec<PathBuf> {
+/// Folders in which sessions may be, in the order in which they are tried.
+pub fn candidates() -> Vec<PathBuf> {
     let run = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let run = run.filter(|path| path.is_absolute());
     let named = std::env::var_os(FOLDER_VARIABLE).map(PathBuf::from);

@@ -28,6 +28,13 @@ impl Stop {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits until the program has ended.
+    pub(crate) fn wait_for_end(&self) {
+        let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        // A thread that panicked with the lock had nothing half done.
+        drop(self.changed.wait_while(end, |end| end.is_none()));
+    }
+
     /// Rests for a while, or until the program ends.
     pub fn wait(&self, rest: Duration) {
         let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);

@@ -11,10 +11,13 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use ascend_trace_recording::file::{ChunkWriter, Encoder, RowBatch};
-use ascend_trace_recording::rows::{EndRow, LossRow, Row};
+use ascend_trace_recording::rows::{EndRow, LossRow, RangeRow, Row};
 
+use super::clock;
 use super::file::name;
 use super::repack::{RepackInput, repack};
+use super::ring::{Ring, SnapshotRequest};
+use super::roll::Roll;
 use crate::Notify;
 
 /// Batches that may wait for the disk, a few hundred kilobytes each. When there are as many, the
@@ -49,6 +52,11 @@ impl TraceOutput {
             sound: 0,
             truncates: owned && is_regular,
         }
+    }
+
+    /// The same file, for reading.
+    pub(super) fn reader(&self) -> io::Result<File> {
+        self.file.try_clone()
     }
 
     /// Shortens the file to its first bytes, of those that were written whole.
@@ -89,12 +97,17 @@ pub struct StorageResult {
     /// Calls and other rows that could not be written.
     pub lost_calls: u64,
     pub lost_others: u64,
+    /// Of a ring: from when on the file has everything; none if from the begin on.
+    pub kept_since_ns: Option<i64>,
     /// Tasks in the file that have a time; none where the output has failed.
     pub timed: Option<u64>,
 }
 
 enum StorageMessage {
     Rows(RowBatch),
+    /// A snapshot of an event at this time is due later.
+    Hold(i64),
+    Snapshot(SnapshotRequest, Option<RangeRow>),
     End(EndRow),
 }
 
@@ -109,12 +122,15 @@ impl Storage {
     pub(super) fn start(
         writer: ChunkWriter<TraceOutput>,
         path: Option<PathBuf>,
+        (ring, roll): (Option<Ring>, Option<Roll>),
         say: Notify,
     ) -> io::Result<Self> {
         let (queue, messages) = sync_channel(QUEUE);
         let store = BatchWriter {
             writer,
             path,
+            ring,
+            roll,
             say,
             written: RepackInput::default(),
             has_failed: false,
@@ -135,6 +151,16 @@ impl Storage {
         }
     }
 
+    /// Keeps data for a snapshot that is due later.
+    pub(super) fn hold(&self, at_ns: i64) {
+        let _ = self.queue.send(StorageMessage::Hold(at_ns));
+    }
+
+    /// Takes a snapshot of a ring. The mark shows the time of its event.
+    pub(super) fn snapshot(&self, request: SnapshotRequest, mark: Option<RangeRow>) {
+        let _ = self.queue.send(StorageMessage::Snapshot(request, mark));
+    }
+
     /// Ends the file properly if it can still be written, and returns the result.
     pub(super) fn finish(self, end: EndRow) -> Option<StorageResult> {
         let _ = self.queue.send(StorageMessage::End(end));
@@ -146,6 +172,8 @@ impl Storage {
 struct BatchWriter {
     writer: ChunkWriter<TraceOutput>,
     path: Option<PathBuf>,
+    ring: Option<Ring>,
+    roll: Option<Roll>,
     say: Notify,
     written: RepackInput,
     has_failed: bool,
@@ -161,14 +189,27 @@ impl BatchWriter {
         for message in messages {
             match message {
                 StorageMessage::Rows(batch) => self.rows(&batch),
+                StorageMessage::Hold(at_ns) => {
+                    self.ring.iter_mut().for_each(|ring| ring.hold(at_ns));
+                }
+                StorageMessage::Snapshot(request, mark) => self.snapshot(request, mark),
                 StorageMessage::End(end) => self.end(&end),
             }
         }
-        self.stored.timed = self.writer.timed();
+        if let Some(ring) = &mut self.ring {
+            ring.join_snapshots();
+            self.stored.kept_since_ns = ring.since_ns();
+        }
+        // Of several files, this is the last one.
+        self.stored.timed = self.writer.timed().filter(|_| self.roll.is_none());
         let output = self.writer.into_inner();
         self.stored.bytes = output.sound;
         self.written.bytes = output.sound;
-        if let Some(path) = self.path.filter(|_| output.truncates && !self.has_failed)
+        // A file of several has a mark between its rows, which stays where it is.
+        let is_alone = self.roll.is_none();
+        if let Some(path) = self
+            .path
+            .filter(|_| output.truncates && !self.has_failed && is_alone)
             && let Some(bytes) = repack(&path, &output.file, self.written)
         {
             self.stored.bytes = bytes;
@@ -189,6 +230,8 @@ impl BatchWriter {
                     });
                     self.written.rows += batch.calls() + batch.others();
                     self.written.batches += 1;
+                    self.turn_ring(before);
+                    self.turn_roll();
                     return;
                 }
                 Err(error) => self.give_up(&error),
@@ -200,9 +243,38 @@ impl BatchWriter {
         self.stored.lost_others += batch.others();
     }
 
+    /// A batch was written at `place`: the file may be long enough to be shortened.
+    fn turn_ring(&mut self, place: u64) {
+        let Some(ring) = &mut self.ring else { return };
+        let now = clock::now();
+        ring.wrote(place, now);
+        ring.turn(&mut self.writer, now);
+        // After a change of the file, the place of the batch is another one.
+        self.last = None;
+    }
+
+    /// A batch was written: the recording may go on in the next file.
+    fn turn_roll(&mut self) {
+        let Some(roll) = &mut self.roll else { return };
+        if let Some(path) = roll.turn(&mut self.writer, clock::now()) {
+            self.path = Some(path);
+            // It is in the file before.
+            self.last = None;
+        }
+    }
+
+    fn snapshot(&mut self, request: SnapshotRequest, mark: Option<RangeRow>) {
+        if let Some(ring) = &mut self.ring {
+            ring.snapshot(&self.writer, request, mark, clock::now());
+        }
+    }
+
     /// After a failure the end of the file says which rows are missing. If it has no room for that, the
     /// last batch is removed.
     fn end(&mut self, end: &EndRow) {
+        if let Some(ring) = &mut self.ring {
+            ring.finish(&mut self.writer);
+        }
         let written = self.writer.write(&self.last_rows(end));
         let Err(error) = written else { return };
         if !self.has_failed {
@@ -278,6 +350,7 @@ mod tests {
         EndRow {
             end_ns: 9,
             exit_status: 3,
+            ..EndRow::default()
         }
     }
 
@@ -290,6 +363,8 @@ mod tests {
         BatchWriter {
             writer: writer(path),
             path: None,
+            ring: None,
+            roll: None,
             say: |_| {},
             written: RepackInput::default(),
             has_failed: false,

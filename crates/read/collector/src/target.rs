@@ -4,6 +4,7 @@
 //! one, unless that is no regular file; it holds its lock until the recording is complete; and it
 //! replaces another file by a rename, under that file's lock, once the program has been started.
 
+use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
@@ -62,6 +63,22 @@ enum FinalName {
 }
 
 impl Target {
+    /// The first file of a recording that goes on in further ones (`run-0001.atrace`).
+    #[must_use]
+    pub fn first_part(self) -> Self {
+        match self {
+            Self::Named { path, force } => Self::Named {
+                path: numbered_part(&path, 1),
+                force,
+            },
+            Self::Default { name } => Self::Named {
+                path: numbered_part(&default_pattern(&name, &ProcessContext), 1),
+                force: false,
+            },
+            Self::Standard => Self::Standard,
+        }
+    }
+
     /// Opens the file for writing. Until [`OpenedTarget::settle`] it may have a provisional name, and no
     /// existing file is touched.
     pub(super) fn open(&self) -> anyhow::Result<OpenedTarget> {
@@ -99,16 +116,9 @@ impl OpenedTarget {
             }
             FinalName::Late { name } => name.with_pid(pid),
         };
-        for candidate in (1..TRIES).map(|number| numbered(&wanted, number)) {
-            match rename_without_replacing(path, &candidate) {
-                Ok(()) => {
-                    *path = candidate;
-                    break;
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                // The recording is not worth losing over its name.
-                Err(_) => break,
-            }
+        // The recording is not worth losing over its name.
+        if let Ok(name) = take_free_name(path, &wanted) {
+            *path = name;
         }
         if is_reported && *path != wanted {
             let (wanted, path) = (wanted.display(), path.display());
@@ -130,11 +140,11 @@ impl OpenedTarget {
 }
 
 /// `./NAME-PID.atrace`, or `./NAME-rankRANK-PID.atrace`.
-fn default_pattern(program: &str, own: &impl NameContext) -> PathBuf {
+fn default_pattern(program: &str, open_locked: &impl NameContext) -> PathBuf {
     let mut name = program.to_owned();
     name.truncate(name.floor_char_boundary(LONGEST));
     let name = name.replace('%', "%%");
-    let rank = own
+    let rank = open_locked
         .rank()
         .map_or_else(String::new, |it| format!("-rank{it}"));
     PathBuf::from(format!("./{name}{rank}-%p.atrace"))
@@ -146,7 +156,7 @@ fn named(pattern: &Path, force: bool) -> anyhow::Result<OpenedTarget> {
         return late(name);
     };
     match create(&path) {
-        Ok(file) => own(file, path, FinalName::This),
+        Ok(file) => open_locked(file, path, FinalName::This),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => existing(path, force),
         Err(error) => Err(error).with_context(|| cannot(&path)),
     }
@@ -155,7 +165,7 @@ fn named(pattern: &Path, force: bool) -> anyhow::Result<OpenedTarget> {
 /// A file with a name that is known later.
 fn late(name: NamePattern) -> anyhow::Result<OpenedTarget> {
     let (file, path) = provisional(&name.without_pid())?;
-    own(file, path, FinalName::Late { name })
+    open_locked(file, path, FinalName::Late { name })
 }
 
 /// An existing file.
@@ -190,10 +200,10 @@ fn existing(path: PathBuf, force: bool) -> anyhow::Result<OpenedTarget> {
         bail!(busy(&path));
     }
     let (file, new) = provisional(&path)?;
-    own(file, new, FinalName::Replace { path, old })
+    open_locked(file, new, FinalName::Replace { path, old })
 }
 
-fn own(file: File, path: PathBuf, wanted: FinalName) -> anyhow::Result<OpenedTarget> {
+fn open_locked(file: File, path: PathBuf, wanted: FinalName) -> anyhow::Result<OpenedTarget> {
     if !lock(&file) {
         // Between creation and lock, another recorder has begun to replace it.
         bail!(busy(&path));
@@ -209,11 +219,12 @@ fn own(file: File, path: PathBuf, wanted: FinalName) -> anyhow::Result<OpenedTar
 /// Makes a file that was not there; a link is not followed.
 fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(MODE).open(path)
+    let options = options.read(true).write(true).create_new(true);
+    options.mode(MODE).open(path)
 }
 
 /// A file in the folder of `path`, from where it can be renamed.
-fn provisional(path: &Path) -> anyhow::Result<(File, PathBuf)> {
+pub(super) fn provisional(path: &Path) -> anyhow::Result<(File, PathBuf)> {
     let pid = std::process::id();
     for number in 0..TRIES {
         let name = format!(".ascend-trace-{pid}-{number}.new");
@@ -233,15 +244,15 @@ fn provisional(path: &Path) -> anyhow::Result<(File, PathBuf)> {
 
 /// Takes the lock that the owner of a trace holds; `false` when another process has it. Where the file
 /// system knows no locks, only the creation of the file keeps two owners apart.
-fn lock(file: &File) -> bool {
+pub(super) fn lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
 /// Whether the name is still that of this file.
-fn is_named(file: &File, path: &Path) -> bool {
+pub(super) fn is_named(file: &File, path: &Path) -> bool {
     let id = |it: Metadata| (it.dev(), it.ino());
-    let (own, found) = (file.metadata(), fs::symlink_metadata(path));
-    own.is_ok_and(|own| found.is_ok_and(|found| id(own) == id(found)))
+    let (open_locked, found) = (file.metadata(), fs::symlink_metadata(path));
+    open_locked.is_ok_and(|open_locked| found.is_ok_and(|found| id(open_locked) == id(found)))
 }
 
 fn cannot(path: &Path) -> String {
@@ -268,8 +279,23 @@ fn standard_output() -> anyhow::Result<File> {
     if io::stdout().is_terminal() {
         bail!("--output -: standard output is a terminal; name a file, or send it on with > or |");
     }
-    let own = io::stdout().as_fd().try_clone_to_owned();
-    Ok(own.context("--output -: no standard output")?.into())
+    let open_locked = io::stdout().as_fd().try_clone_to_owned();
+    Ok(open_locked
+        .context("--output -: no standard output")?
+        .into())
+}
+
+/// The name of the file with this number, of a recording with several: `first` is that of the first one, or has no number yet.
+pub(super) fn numbered_part(first: &Path, number: u32) -> PathBuf {
+    let stem = first.file_stem().unwrap_or_default();
+    let plain = stem.to_str().and_then(|it| it.strip_suffix("-0001"));
+    let mut name = plain.map_or_else(|| stem.to_owned(), OsString::from);
+    name.push(format!("-{number:04}"));
+    if let Some(extension) = first.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    first.with_file_name(name)
 }
 
 /// The name with a number before its extension, from the second one on.
@@ -284,6 +310,23 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
         name.push(extension);
     }
     path.with_file_name(name)
+}
+
+/// Gives a file a name, with a number if it is taken. Returns the name.
+pub(super) fn take_free_name(from: &Path, wanted: &Path) -> io::Result<PathBuf> {
+    for candidate in (1..TRIES).map(|number| numbered(wanted, number)) {
+        match rename_without_replacing(from, &candidate) {
+            Ok(()) => return Ok(candidate),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Gives a file the rights of another one.
+pub(super) fn copy_rights(from: &File, to: &File) -> io::Result<()> {
+    to.set_permissions(from.metadata()?.permissions())
 }
 
 fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {

@@ -102,7 +102,7 @@ impl Added {
             false
         });
         for (device, samples) in devices {
-            samples.tell(process, *device, rows);
+            samples.push_rows(process, *device, rows);
         }
     }
 }
@@ -123,14 +123,19 @@ fn keep<T>(waiting: &mut BTreeMap<Of, T>, of: Of, value: T) {
 }
 
 impl Samples {
-    fn tell(&mut self, process: u32, device: u32, rows: &mut Vec<Row>) {
+    fn push_rows(&mut self, process: u32, device: u32, rows: &mut Vec<Row>) {
         let count = self.all.len();
         if count < LEAST_SAMPLES || count == self.reported {
             return;
         }
         self.reported = count;
         let (median, open) = spread(&self.all);
-        for (figure, ns) in [(Figure::LoggedNs, median), (Figure::LoggedOpenNs, open)] {
+        let figures = [
+            (Figure::LoggedNs, median),
+            (Figure::LoggedOpenNs, open),
+            (Figure::LoggedMeanNs, mean_open(&self.all, median).min(open)),
+        ];
+        for (figure, ns) in figures {
             let ns = u32::try_from(ns).unwrap_or(u32::MAX);
             if let Some(what) = figure.code(device) {
                 rows.push(Row::Counter(CounterRow {
@@ -154,6 +159,18 @@ fn spread(samples: &[i64]) -> (i64, i64) {
     let reach = (most - median).max(median - least);
     // The longest and the shortest may still be to come.
     (median, reach + (most - least) / 4)
+}
+
+/// A mean may be off by this number of its standard errors.
+const DEVIATIONS: f64 = 3.0;
+
+/// How far the mean of further samples may be from the median.
+fn mean_open(samples: &[i64], median: i64) -> i64 {
+    let count = samples.len().max(1) as f64;
+    let offs = samples.iter().map(|it| (it - median) as f64);
+    let off = offs.clone().sum::<f64>() / count;
+    let squares: f64 = offs.map(|it| it * it).sum();
+    (off.abs() + DEVIATIONS * squares.sqrt() / count).ceil() as i64
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ const ENOUGH_NUMBERED: usize = 64;
 
 impl LoggedProcess {
     /// Looks for where graphs are replayed. With `gives_up`, the first replays of graphs of which that is not clear are left.
-    /// Answers whether there was anything to do.
+    /// Returns whether there was anything to do.
     pub(super) fn bind(&mut self, is_last: bool, gives_up: bool) -> bool {
         self.lanes.values_mut().for_each(LogLane::straighten);
         let open = self.graphs.iter().filter(|(_, graph)| graph.is_open());
@@ -58,8 +58,8 @@ impl LoggedProcess {
         first.truncate(MOST_TRIES);
         first.into_iter().chain(last).any(|mut stretch| {
             stretch.is_first &= !self.has_leftovers(serial, stretch.span.begin);
-            let has_come = is_last || self.has_come(serial, &stretch);
-            has_come && self.bind_one(serial, &stretch)
+            let is_complete = is_last || self.is_complete(serial, &stretch);
+            is_complete && self.bind_one(serial, &stretch)
         })
     }
 
@@ -79,7 +79,7 @@ impl LoggedProcess {
     }
 
     /// Whether the log contains all entries of a stretch, on any stream.
-    fn has_come(&self, serial: u32, stretch: &ReplayStretch) -> bool {
+    fn is_complete(&self, serial: u32, stretch: &ReplayStretch) -> bool {
         let device = self.graphs.get(&serial).map_or(0, |graph| graph.device);
         let whole = self.progress.get(&device).map(|it| it.whole());
         let whole = whole.unwrap_or_default();

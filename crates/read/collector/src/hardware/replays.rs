@@ -61,7 +61,7 @@ impl Replays {
         self.waiting.insert(task, waiting);
     }
 
-    /// When a node of a replay ran, if that is known. Answers with the last one.
+    /// When a node of a replay ran, if that is known. Returns the last one.
     pub(super) fn node(
         &mut self,
         task: (u32, u32),

@@ -1,0 +1,76 @@
+//! When snapshots of a ring are taken.
+
+use ascend_trace_recording::rows::RangeRow;
+
+use crate::decode::RecordOrigin;
+use crate::file::Recorder;
+use crate::ring::{SnapshotOrigin, SnapshotRequest};
+use crate::switchboard::Switchboard;
+
+/// A snapshot that waits for the time after its event.
+#[derive(Debug, Default)]
+pub(crate) struct SnapshotSchedule {
+    waiting: Option<(SnapshotRequest, i64)>,
+    /// Events before this time are in the last snapshot, or shortly after it.
+    rests_until: i64,
+}
+
+impl SnapshotSchedule {
+    /// Takes the snapshots that are due.
+    pub(crate) fn turn(
+        &mut self,
+        board: &Switchboard,
+        file: &mut Recorder,
+        first: Option<RecordOrigin>,
+        now: i64,
+    ) {
+        let Some(options) = file.ring() else { return };
+        if self.waiting.is_none()
+            && let Some(request) = board.take_wanted()
+            && (request.origin.is_always_taken() || request.at_ns >= self.rests_until)
+        {
+            let after = i64::try_from(options.after.as_nanos()).unwrap_or(i64::MAX);
+            file.hold(request.at_ns);
+            if request.origin.is_local() {
+                board.announce(&request.reason);
+            }
+            let due = request.at_ns.saturating_add(after);
+            self.waiting = Some((request, due));
+        }
+        if let Some((request, _)) = self.waiting.take_if(|(_, due)| *due <= now) {
+            self.rests_until = now.saturating_add(options.pause_ns());
+            let is_marked = request.origin == SnapshotOrigin::Program;
+            let mark = first.filter(|_| !is_marked);
+            let mark = mark.map(|origin| event_mark(&request, origin));
+            file.snapshot(request, mark);
+        }
+    }
+
+    /// Takes the last one: nothing follows any more.
+    pub(crate) fn finish(
+        &mut self,
+        board: &Switchboard,
+        file: &mut Recorder,
+        first: Option<RecordOrigin>,
+        status: i32,
+    ) {
+        let is_wanted = file.ring().is_some_and(|it| it.rules.failed_exit);
+        if is_wanted && status != 0 && self.waiting.is_none() {
+            let reason = format!("the program ended with status {status}");
+            board.want_snapshot(&reason, SnapshotOrigin::Recording);
+        }
+        self.turn(board, file, first, i64::MAX);
+    }
+}
+
+/// The event in the recording.
+fn event_mark(request: &SnapshotRequest, origin: RecordOrigin) -> RangeRow {
+    RangeRow {
+        process: origin.process,
+        thread: origin.thread,
+        begin_ns: request.at_ns,
+        end_ns: request.at_ns,
+        domain: 0,
+        name: format!("snapshot: {}", request.reason),
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p ascend-trace-analysis --example long_tables FILE`
 
-#![expect(clippy::print_stdout, reason = "its output is what it is for")]
+#![expect(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::time::Instant;
 
@@ -36,5 +36,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn memory() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM"));
-    println!("{}", line.unwrap_or("no memory told"));
+    println!("{}", line.unwrap_or("memory not known"));
 }

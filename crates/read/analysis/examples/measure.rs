@@ -4,7 +4,7 @@
 //! It prints processor time, and the most memory that the process occupied. Words after the number name the
 //! measurements that are made; `whole` is the cost of a trace in memory at once. With `late`, the times of all tasks come
 //! as late as they can: after the last call.
-#![expect(clippy::print_stdout, reason = "it prints what it measured")]
+#![expect(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::error::Error;
 use std::fs::File;
@@ -17,7 +17,7 @@ use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::diff::Diff;
 use ascend_trace_analysis::steps::{Report, Wanted};
-use ascend_trace_analysis::whatif::{Change, WhatIf};
+use ascend_trace_analysis::whatif::{Change, Verdicts, WhatIf};
 use ascend_trace_analysis::{Dependencies, Fold, Needs, Stalls, Stats, Step, Window, Windows};
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::file::Writer;
@@ -48,7 +48,8 @@ const MEASUREMENTS: [Measurement; 11] = [
     ("stats", |file| {
         let mut recording = open(file)?;
         let span = recording.span();
-        let stats = Stats::of_recording(&mut recording, span, |_| true)?.ok_or("nobody gave up")?;
+        let stats = Stats::of_recording(&mut recording, span, |_| true)?
+            .ok_or("the reading was not cancelled")?;
         Ok(format!("{} causes", stats.stall_causes.len()))
     }),
     ("check", |file| {
@@ -72,11 +73,11 @@ const MEASUREMENTS: [Measurement; 11] = [
         Ok(format!("{} ns", report.makespan_ns))
     }),
     ("suggest", |file| {
-        let report = simulated(file)?.suggest();
+        let report = simulated(file)?.suggest(&Verdicts::default());
         Ok(format!("{} changes", report.predictions.len()))
     }),
     ("syncs", |file| {
-        let report = simulated(file)?.syncs();
+        let report = simulated(file)?.syncs(&Verdicts::default());
         Ok(format!("{} rows", report.syncs.len()))
     }),
     // The second recording is the first one, opened again: twice as many tasks.

@@ -7,18 +7,19 @@
 //! Ranks of one host have one clock. Hosts without a common collective are placed by other hosts in between, or by the
 //! wall clock, which is said.
 
-mod blame;
+mod alignment_input;
+mod clock_solver;
 mod collect;
+mod contradictions;
 mod groups;
 mod hosts;
 mod mapping;
+pub(crate) mod numbering;
 mod pairs;
-mod recorded;
 mod rounds;
-mod solve;
 
-pub use blame::{Contradiction, Culprit};
+pub use alignment_input::{Comm, Lane, Obstacle, Participant, Recorded, Round};
+pub use clock_solver::{Alignment, align};
 pub use collect::Collect;
-pub use mapping::{How, Mapping, Placed, Why};
-pub use recorded::{Comm, Lane, Obstacle, Participant, Recorded, Round};
-pub use solve::{Alignment, align};
+pub use contradictions::{Contradiction, Culprit};
+pub use mapping::{AlignmentBasis, Mapping, Placed, Why};

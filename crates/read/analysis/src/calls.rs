@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use ascend_trace_recording::{FunctionId, ThreadId, TimeRange, Trace};
 
+use crate::duplicate_ranges::Repeated;
 use crate::nesting::counted;
-use crate::repeated::Repeated;
 
 /// Identity of calls and ranges.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

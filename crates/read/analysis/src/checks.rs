@@ -3,26 +3,28 @@
 //! A check is a file in `checks/`, and a line in the list below. The comment at the top of the file is
 //! its page in `docs/CHECKS.md`.
 
-mod ended;
+mod ended_objects;
+mod error_advice;
 mod finding;
 mod grouping;
-mod hosted;
+mod happens_before;
+mod host_function_threads;
 mod list;
-mod lives;
-mod order;
-mod overlap;
+mod object_lifetimes;
+mod wait_overlap;
 
 use ascend_trace_recording::{CallId, Trace};
 
 use crate::{Fold, Window};
 
-use ended::Ended;
-pub use ended::{Thing, Use};
-pub use finding::{Finding, Severity};
+use ended_objects::Ended;
+pub use ended_objects::{EndedObject, Use};
+pub use finding::{Finding, Remedy, Severity};
+use happens_before::Order;
+pub(crate) use happens_before::is_done;
+pub use happens_before::{Fact, Note, OrderCheck, Verdict, Verdicts};
+pub(crate) use happens_before::{Removal, Removed};
 pub use list::{Entry, all};
-use order::Order;
-pub(crate) use order::is_done;
-pub use order::{Fact, Note};
 
 /// Looks for one kind of finding, window by window. Its state is bounded, and its findings do not
 /// depend on the cuts between windows.

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_format::api::{ArgPart, TaskKind};
-use ascend_trace_recording::{Call, Function, ProcessId, Trace};
+use ascend_trace_format::api::{ArgPart, Fact, TaskKind};
+use ascend_trace_recording::{Call, Function, ProcessId, TaskTime, Trace};
 
 /// The arguments of a function that describe a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,16 @@ pub struct Places {
     data_type: Option<usize>,
     operation: Option<usize>,
     peer: Option<(usize, Peer)>,
+    counted: Option<Counted>,
+}
+
+/// Which elements the number in a call counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counted {
+    /// Those of the whole collective.
+    All,
+    /// Those of the share of each rank.
+    Share,
 }
 
 /// What another rank is to a collective.
@@ -25,6 +35,15 @@ pub enum Peer {
 }
 
 impl Peer {
+    /// The name of the field with its rank.
+    pub const fn field(self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::Destination => "to_rank",
+            Self::Source => "from_rank",
+        }
+    }
+
     /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,6 +65,17 @@ pub struct Collective<'t> {
     /// How elements are put together.
     pub operation: Option<&'t str>,
     pub peer: Option<(Peer, u64)>,
+    counted: Option<Counted>,
+}
+
+impl Counted {
+    fn of(function: &Function) -> Option<Self> {
+        match (function.is(Fact::CountsAll), function.is(Fact::CountsShare)) {
+            (true, _) => Some(Self::All),
+            (false, true) => Some(Self::Share),
+            (false, false) => None,
+        }
+    }
 }
 
 impl Places {
@@ -66,6 +96,7 @@ impl Places {
             data_type: function.part(ArgPart::DataType),
             operation: function.part(ArgPart::Reduction),
             peer: peers.find_map(|(part, peer)| Some((function.part(part)?, peer))),
+            counted: Counted::of(function),
         })
     }
 
@@ -99,12 +130,45 @@ impl<'t> Collective<'t> {
             peer: places
                 .peer
                 .and_then(|(place, peer)| Some((peer, *args.get(place)?))),
+            counted: places.counted,
         })
     }
 
     /// Bytes that this rank gives, or takes where it gives none.
     pub fn bytes(&self) -> Option<u64> {
         self.count?.checked_mul(self.data_type.and_then(width)?)
+    }
+
+    /// Bytes of the whole collective, on which bandwidth is based: the buffer that all ranks have, or the shares of all of
+    /// these `ranks` together. `None` where counts are in arrays, or the type or the number of ranks is not known.
+    pub fn size(&self, ranks: Option<u64>) -> Option<u64> {
+        match self.counted? {
+            Counted::All => self.bytes(),
+            Counted::Share => self.bytes()?.checked_mul(ranks?),
+        }
+    }
+
+    /// By how much bus bandwidth is more than algorithm bandwidth: bytes over the links of a rank, as a part of the size.
+    pub fn bus_factor(&self, ranks: Option<u64>) -> Option<f64> {
+        let counted = self.counted?;
+        if self.peer.is_some() && counted == Counted::All {
+            return Some(1.0);
+        }
+        let ranks = ranks.filter(|it| *it > 0)? as f64;
+        let others = (ranks - 1.0) / ranks;
+        Some(match counted {
+            Counted::All => 2.0 * others,
+            Counted::Share => others,
+        })
+    }
+
+    /// Bytes in a second that it moved at least: its size in its whole time, in which it may have waited for the last rank.
+    /// First algorithm bandwidth, then bus bandwidth. `None` where size or time is not known.
+    pub fn least_bandwidths(&self, ranks: Option<u64>, time: TaskTime) -> Option<(f64, f64)> {
+        let (_, most) = time.durations();
+        let size = self.size(ranks)? as f64;
+        let algorithm = (most > 0).then(|| size * 1e9 / most as f64)?;
+        Some((algorithm, algorithm * self.bus_factor(ranks)?))
     }
 }
 
@@ -117,8 +181,8 @@ pub(crate) fn made_at(function: &Function) -> Option<usize> {
 
 /// Bytes that a call moves, as far as its arguments say.
 pub fn bytes_moved(trace: &Trace, call: &Call) -> Option<u64> {
-    let told = trace.bytes(call);
-    told.or_else(|| Collective::of(trace, call)?.bytes())
+    let reported = trace.bytes(call);
+    reported.or_else(|| Collective::of(trace, call)?.bytes())
 }
 
 /// Bytes of an element, by the bits that its type has in its name.
@@ -142,7 +206,8 @@ pub struct Communicator {
 /// The communicators of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Communicators {
-    known: BTreeMap<(ProcessId, u64), Communicator>,
+    /// By handle: the facts of calls by their begin, without those that change nothing.
+    known: BTreeMap<(ProcessId, u64), BTreeMap<i64, Communicator>>,
 }
 
 /// Positions of the arguments with facts: the handle, the rank, the size.
@@ -187,21 +252,51 @@ impl Communicators {
                 continue;
             };
             let process = trace.thread(call.thread).process;
-            let known = self.known.entry((process, *comm)).or_default();
             let value = |place: Option<usize>| args.get(place?).copied();
-            known.rank = value(telling.rank).or(known.rank);
-            known.size = value(telling.size).or(known.size);
+            let fact = Communicator {
+                rank: value(telling.rank),
+                size: value(telling.size),
+            };
+            self.add((process, *comm), (call.begin, fact));
+        }
+    }
+
+    fn add(&mut self, key: (ProcessId, u64), (at, fact): (i64, Communicator)) {
+        let facts = self.known.entry(key).or_default();
+        let before = facts_until(facts, at);
+        if before.with(&fact) != before {
+            facts.insert(at, fact);
         }
     }
 
     /// Adds the facts from another part of the recording.
     pub fn take(&mut self, other: Self) {
-        self.known.extend(other.known);
+        for (key, facts) in other.known {
+            for fact in facts {
+                self.add(key, fact);
+            }
+        }
     }
 
-    /// The facts about the communicator with this handle, by the last call with any.
-    pub fn get(&self, process: ProcessId, comm: u64) -> Option<&Communicator> {
-        self.known.get(&(process, comm))
+    /// The facts about the communicator with this handle by calls until a time. A handle may be used again.
+    pub fn get(&self, process: ProcessId, comm: u64, at: i64) -> Option<Communicator> {
+        let facts = self.known.get(&(process, comm))?;
+        Some(facts_until(facts, at)).filter(|it| *it != Communicator::default())
+    }
+}
+
+fn facts_until(facts: &BTreeMap<i64, Communicator>, at: i64) -> Communicator {
+    let until = facts.range(..=at).map(|(_, it)| it);
+    until.fold(Communicator::default(), |sum, it| sum.with(it))
+}
+
+impl Communicator {
+    /// The same with later facts.
+    fn with(&self, later: &Self) -> Self {
+        Self {
+            rank: later.rank.or(self.rank),
+            size: later.size.or(self.size),
+        }
     }
 }
 
@@ -212,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_collective_names_its_communicator_and_what_it_moves() {
+    fn a_collective_names_its_communicator_and_its_data() {
         let trace = timeline(
             "t1: HcclCommInitRootInfo(8,3,77)[0..1us]
              s1: HcclBroadcast(77,1024,4,5)[10us..20us] MatMul[20us..30us]",
@@ -228,8 +323,47 @@ mod tests {
             rank: Some(3),
             size: Some(8),
         };
-        assert_eq!(known.get(ProcessId(0), 77), Some(&expected));
-        assert_eq!(known.get(ProcessId(0), 78), None);
+        assert_eq!(known.get(ProcessId(0), 77, i64::MAX), Some(expected));
+        assert_eq!(known.get(ProcessId(0), 78, i64::MAX), None);
+    }
+
+    #[test]
+    fn a_handle_that_is_used_again_has_the_facts_of_its_time() {
+        let trace = timeline(
+            "t1: HcclCommInitRootInfo(8,3,77)[0..1us] HcclCommInitRootInfo(4,1,77)[10us..20us]",
+        );
+        let mut known = Communicators::of(&trace);
+        known.take(Communicators::of(&trace));
+        let size = |at| known.get(ProcessId(0), 77, at).and_then(|it| it.size);
+        let begin = |call: usize| trace.calls()[call].begin;
+        assert_eq!(
+            [begin(0) - 1, begin(0), begin(1) - 1, begin(1)].map(size),
+            [None, Some(8), Some(8), Some(4)]
+        );
+    }
+
+    #[test]
+    fn the_size_of_a_collective_is_that_of_all_shares() {
+        let trace = timeline(
+            "s1: HcclBroadcast(77,1024,4,5)[10us..20us] HcclAllGather(77,1024,4)[20us..30us]
+             s1: HcclAllReduce(77,1024)[30us..40us]",
+        );
+        let of = |task: usize| Collective::of(&trace, trace.call(trace.tasks()[task].call));
+        let [broadcast, gather, reduce] = [0, 1, 2].map(|it| of(it).expect("a collective"));
+        assert_eq!(
+            (broadcast.size(None), broadcast.bus_factor(None)),
+            (Some(4096), Some(1.0))
+        );
+        assert_eq!(
+            (gather.size(Some(4)), gather.bus_factor(Some(4))),
+            (Some(16_384), Some(0.75))
+        );
+        assert_eq!((gather.size(None), gather.bus_factor(None)), (None, None));
+        // The type is not known.
+        assert_eq!(
+            (reduce.size(Some(4)), reduce.bus_factor(Some(4))),
+            (None, Some(1.5))
+        );
     }
 
     #[test]

@@ -10,15 +10,17 @@
 //! The recording is read twice: once for the causes of everything, with four bytes kept for each call
 //! and task, and once for the items on the path.
 
-mod causes;
-mod code;
-mod owners;
+mod item_code;
+mod outside_pauses;
 mod path;
+mod piece_owners;
+mod pieces;
 mod report;
 mod segment;
 mod segments;
+mod wait_reasons;
 
 pub(crate) use path::Links;
 pub use report::{Critical, Pass, Share};
-pub use segment::{Kind, Owner, Segment};
+pub use segment::{Owner, Segment, SegmentKind};
 pub use segments::Segments;

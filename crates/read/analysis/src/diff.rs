@@ -9,18 +9,18 @@
 //! Recordings without steps are compared by single operations, calls and stalls.
 
 mod collect;
-mod order;
+mod operation_order;
 mod pair;
-mod rank;
+mod rank_test;
 mod report;
 mod row;
 mod series;
 
-pub use order::{Change, Edit};
+pub use operation_order::{Change, Edit};
 pub use pair::Pair;
 pub use report::{Diff, Summary, paired};
 pub use row::{Amount, Row, Verdict};
-pub use series::Kind;
+pub use series::SubjectKind;
 
 /// The share of false alarms that is accepted, for all rows of a comparison together.
 pub const ALPHA: f64 = 0.01;

@@ -1,4 +1,4 @@
-//! How long work took, as well as the recording says, with an error.
+//! Estimates the durations of work from the recorded bounds, with an error.
 //!
 //! The measured duration of a task is a bound more than a value: on an idle stream its begin is only known to lie between
 //! its submission and its end. So sums of work use the usual duration of each operation. Tasks of a *class* do the same: they
@@ -19,7 +19,7 @@ mod tally;
 pub(crate) use classes::{ClassKey, Classes, Tallies, Totals};
 pub use learner::{Estimates, Learner, Placed};
 pub(crate) use location::Location;
-pub(crate) use tally::{Sort, Tally};
+pub(crate) use tally::{Comparability, Tally};
 
 use ascend_trace_recording::TaskTime;
 
@@ -108,6 +108,9 @@ pub(crate) struct Measured {
     pub(crate) length: i64,
     least: i64,
     most: i64,
+    /// Limits for the mean of many tasks, and the further error of a single one.
+    mean: (i64, i64),
+    noise: u32,
 }
 
 /// Nanoseconds.
@@ -120,6 +123,8 @@ impl Measured {
             length: time.duration(),
             least,
             most,
+            mean: time.durations_in_mean(),
+            noise: time.noise,
         }
     }
 

@@ -3,14 +3,14 @@
 mod build;
 mod explain;
 mod links;
-mod words;
+mod return_codes;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use ascend_trace_format::record::ActivityKind;
 use ascend_trace_recording::{
-    CallId, ProcessId, StreamId, Task, TaskId, TaskPart, TimeRange, Trace,
+    CallId, GraphRef, ProcessId, StreamId, Task, TaskId, TaskPart, TimeRange, Trace,
 };
 
 pub use explain::{Explanation, Refusal};
@@ -36,7 +36,7 @@ impl Making {
         }
     }
 
-    /// The word for doing it.
+    /// The verb for it.
     pub const fn verb(self) -> &'static str {
         match self {
             Self::Captured => "capture",
@@ -45,7 +45,7 @@ impl Making {
     }
 }
 
-/// What became of it.
+/// Result of making a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Not ended, as far as the trace goes.
@@ -118,13 +118,25 @@ pub struct Graphs {
     unassigned: Vec<CallId>,
 }
 
-/// The name by which a task is shown; of a replay: which graph, and which replay of it.
+/// The graph that a task replays, and the number of the replay.
+fn replay_of(trace: &Trace, task: &Task) -> Option<GraphRef> {
+    let graph = trace.call(task.call).graph?;
+    (graph.index > 0 && trace.runs(task)).then_some(graph)
+}
+
+/// The name of a task's operation. All replays of a graph are one operation.
 pub fn task_label<'t>(trace: &'t Trace, task: &Task) -> Cow<'t, str> {
-    match trace.call(task.call).graph {
-        Some(graph) if graph.index > 0 && trace.runs(task) => {
-            format!("graph {} replay {}", graph.serial, graph.index).into()
-        }
-        _ => trace.task_name(task).into(),
+    match replay_of(trace, task) {
+        Some(graph) => format!("graph {}", graph.serial).into(),
+        None => trace.task_name(task).into(),
+    }
+}
+
+/// The name of a single task: the same, and of a replay also its number.
+pub fn single_task_label<'t>(trace: &'t Trace, task: &Task) -> Cow<'t, str> {
+    match replay_of(trace, task) {
+        Some(graph) => format!("graph {} replay {}", graph.serial, graph.index).into(),
+        None => trace.task_name(task).into(),
     }
 }
 

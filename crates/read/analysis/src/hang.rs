@@ -6,51 +6,50 @@
 //! each stream can get without further submissions. Where a stream stops, `follow` goes from the stop
 //! to its cause, and on from there.
 
-mod across;
+mod across_ranks;
 mod communicators;
 mod events;
 mod follow;
 mod hosts;
-mod lengths;
-mod moved;
+mod labels;
+mod last_activity;
 mod progress;
 mod queues;
 mod ranks;
 mod report;
 mod state;
 mod summary;
+mod usual_durations;
 mod verdict;
-mod words;
 
 use ascend_trace_recording::Trace;
 
 use crate::{Fold, Needs, Window};
-use state::State;
+use state::HangState;
 
-pub use across::{Late, Recorded, late};
+pub use across_ranks::{Late, Recorded, late};
 pub use report::{
-    CommState, Culprit, Kind, LastCall, Link, OpenCall, Report, StreamState, Subject, ThreadState,
-    Verdict,
+    CommState, Culprit, LastCall, Link, OpenCall, Report, RootKind, StreamState, Subject,
+    ThreadState, Verdict,
 };
 
-/// Takes a recording in, and says at its end why the program does not go on.
+/// Reads a recording, and reports at its end why the program hangs.
 #[derive(Debug, Default)]
 pub struct Hangs {
-    state: State,
-    /// The recording goes on: nothing more had been recorded by this time.
+    state: HangState,
+    /// For a recording that goes on: the time up to which it was read.
     until: Option<i64>,
     report: Report,
 }
 
 impl Hangs {
-    /// For a recording that goes on, of which all is known that was recorded up to a point in time, in nanoseconds of
-    /// the host's clock.
+    /// For a recording that goes on and that was read up to a point in time, in nanoseconds of the host's clock.
     #[must_use]
     pub fn until(self, until: Option<i64>) -> Self {
         Self { until, ..self }
     }
 
-    /// The end of the known time: until then nothing more happened than was recorded.
+    /// The end of the known time: the recording has all events until then.
     fn end(&self, trace: &Trace) -> i64 {
         let calls = self.state.hosts.open_until();
         let ends = trace.processes().iter().filter_map(|it| it.end_ns);

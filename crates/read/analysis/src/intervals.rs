@@ -36,10 +36,19 @@ impl Intervals {
 
     /// The times in at least two of the sets.
     pub fn shared_by<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Self {
-        let (mut any, mut shared) = (Self::default(), Self::default());
-        for set in sets {
-            shared = shared.union(&any.intersection(set));
-            any = any.union(set);
+        let parts = sets.into_iter().flat_map(|set| &set.parts);
+        let mut parts: Vec<TimeRange> = parts.copied().collect();
+        // Each set is in order: this merges them.
+        parts.sort();
+        let mut shared = Self::default();
+        let mut reached = i64::MIN;
+        for part in parts {
+            // The parts of one set are apart, so the earlier part that reaches furthest is of another set.
+            let both = TimeRange::new(part.begin, part.end.min(reached).max(part.begin));
+            if !both.is_empty() {
+                shared.append(both);
+            }
+            reached = reached.max(part.end);
         }
         shared
     }
@@ -194,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_operations_agree_with_sets_of_single_moments() {
+    fn the_operations_agree_with_sets_of_single_times() {
         // Every pair of subsets of 0..6 compared with the same operation on single points.
         let moments = |mask: u32| (0..6).filter(move |i| mask >> i & 1 == 1);
         let of = |mask: u32| Intervals::union_of(moments(mask).map(|i| (i, i + 1)));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ascend_trace_recording::{Range, ThreadId, TimeRange, Trace};
 
-use crate::repeated::Repeated;
+use crate::duplicate_ranges::Repeated;
 
 /// The ranges of each thread by begin, each with the one around it.
 #[derive(Clone, Debug, Default)]

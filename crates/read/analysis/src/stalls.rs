@@ -5,40 +5,40 @@
 //! stalls of one lane never overlap.
 
 mod blame;
+mod call_release;
 mod cause;
 mod chain;
-mod class;
 mod culprit;
-pub(crate) mod derived;
 mod evidence;
-mod hosts;
-mod judge;
-mod lengths;
-mod lives;
+mod full_queue;
+mod gap_cause;
+mod host_stalls;
 mod overhead;
 mod peers;
-mod queue;
-mod release;
 mod schedule;
+mod stream_lifetimes;
 mod streams;
 mod switches;
+mod task_role;
+pub(crate) mod untimed_gap;
+mod usual_durations;
 
 use std::collections::HashMap;
 
 use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, TimeRange, Trace};
 
 use crate::dependencies::{Dependencies, Node};
-use crate::past::Keys;
+use crate::retention::Keys;
 use peers::Peers;
 use streams::Sources;
 
 pub use blame::{Blame, Blamed};
 pub use cause::Cause;
 pub use chain::{Chain, Link, Root};
-pub use class::Class;
 pub use culprit::Culprit;
 pub(crate) use culprit::work_until;
-pub(crate) use queue::least_full;
+pub(crate) use full_queue::least_full;
+pub use task_role::Class;
 
 pub use evidence::{Doing, Evidence, Meanwhile, Why};
 
@@ -121,14 +121,13 @@ pub(crate) struct Passage<'p> {
 pub(crate) struct Carried {
     pub(crate) peers: Peers,
     streams: Vec<streams::Reached>,
-    /// The last stalls of each thread.
-    hosts: Vec<Vec<Stall>>,
+    hosts: host_stalls::HostsBefore,
 }
 
 impl Carried {
     /// Goes over to the calls that are kept, which `moved` gives new ids.
     pub(crate) fn renumber(&mut self, moved: impl Fn(CallId) -> Option<CallId>) {
-        for stall in self.hosts.iter_mut().flatten() {
+        for stall in self.hosts.lanes.iter_mut().flatten() {
             if let Node::Call(id) = &mut stall.node {
                 *id = moved(*id).unwrap_or(*id);
             }
@@ -137,7 +136,7 @@ impl Carried {
 
     /// The calls that blocked threads.
     pub(crate) fn calls(&self) -> impl Iterator<Item = CallId> {
-        let nodes = self.hosts.iter().flatten().map(|stall| stall.node);
+        let nodes = self.hosts.lanes.iter().flatten().map(|stall| stall.node);
         nodes.filter_map(|node| match node {
             Node::Call(id) => Some(id),
             Node::Task(_) => None,
@@ -151,8 +150,8 @@ impl Carried {
 #[derive(Clone, Debug, Default)]
 pub struct Stalls {
     streams: Vec<streams::StreamStalls>,
-    hosts: hosts::HostStalls,
-    lives: lives::Lives,
+    hosts: host_stalls::HostStalls,
+    lives: stream_lifetimes::Lives,
     /// Collectives that waited, with the peer that came last.
     peers: HashMap<TaskId, TaskId>,
 }
@@ -190,11 +189,12 @@ impl Stalls {
         passage: &Passage<'_>,
     ) -> Self {
         let mut stalls = Self {
-            hosts: hosts::HostStalls::after(std::mem::take(&mut carried.hosts)),
+            hosts: host_stalls::HostStalls::after(std::mem::take(&mut carried.hosts)),
             ..Self::default()
         };
-        stalls.hosts.take(trace, dependencies, passage.since);
-        stalls.lives = lives::Lives::of(trace);
+        let range = (passage.since, passage.next);
+        stalls.hosts.take(trace, dependencies, range);
+        stalls.lives = stream_lifetimes::Lives::of(trace);
         let mut reached = std::mem::take(&mut carried.streams);
         reached.resize_with(trace.streams().len(), Default::default);
         for (id, reached) in (0..).map(StreamId).zip(&mut reached) {
@@ -252,8 +252,8 @@ impl Stalls {
     }
 
     fn advance(&mut self, trace: &Trace, dependencies: &Dependencies, finished: bool) {
-        self.hosts.take(trace, dependencies, i64::MIN);
-        self.lives = lives::Lives::of(trace);
+        self.hosts.take(trace, dependencies, (i64::MIN, i64::MIN));
+        self.lives = stream_lifetimes::Lives::of(trace);
         self.streams
             .resize_with(trace.streams().len(), Default::default);
         let sources = Sources {
@@ -308,6 +308,12 @@ impl Stalls {
     /// room in a queue, or that returned from such a wait.
     pub fn blocked(&self, thread: ThreadId, begin: i64, end: i64) -> i64 {
         self.hosts.blocked(thread, begin, end).total()
+    }
+
+    /// Since when a call waited, or the loop of queries that it ends.
+    pub(crate) fn waited_since(&self, trace: &Trace, id: CallId) -> i64 {
+        let call = trace.call(id);
+        self.hosts.waited_since(call.thread, id, call)
     }
 
     /// The peer that came last, of a collective that waited.

@@ -1,42 +1,48 @@
 //! Tables that sum a trace up: per operation, per stream, per API function, and the stalls.
 //!
-//! [`Stats`] serialises to the document that `ascend-trace stats --json` prints. Its `schema` is
-//! `ascend_trace_format::version::JSON_SCHEMA_VERSION`; fields are only added within a version. All
-//! times are nanoseconds; `*_ns` fields of timestamps are `CLOCK_MONOTONIC` of the recording host. An
-//! unknown field is `null`.
+//! [`Stats`] serialises to the content of the document that `ascend-trace stats --json` prints; rows by their columns.
+//! Fields are only added within a version of it. All times are nanoseconds; `*_ns` fields of timestamps are `CLOCK_MONOTONIC` of
+//! the recording host. An unknown field is `null`.
 
-mod blamed;
+mod call_sites;
+mod columns;
 mod durations;
+mod event_cost;
 mod graphs;
 mod histogram;
-mod idle;
-mod lanes;
-mod open;
-mod parts;
+mod lane_rows;
+mod open_calls;
+mod shared_time;
 mod stall;
+mod stall_words;
+mod stalls_by_cause;
+mod stalls_by_culprit;
 mod streams;
 mod tables;
+mod task_parts;
 mod threads;
-mod together;
 pub(crate) mod training;
 mod work;
 
 use ascend_trace_format::record::Counter;
-use ascend_trace_format::version::JSON_SCHEMA_VERSION;
 use ascend_trace_recording::{OpenError, Recording, TimeRange, Trace};
 use serde::Serialize;
 
-use crate::part::{Streams, part_of};
+use crate::columns::rows;
+use crate::range_window::{Streams, part_of};
 use crate::{Fold, Step, Window};
 
-pub use blamed::{Grouping, StallGroup, StallGroups};
+pub use call_sites::{CallSite, Site};
+pub use columns::{ApiStats, GraphStats, OperationStats, PartStats};
 pub use durations::{Durations, TaskDurations};
-pub use idle::{CauseStats, Spent};
-pub use lanes::{DeviceStats, Overlap, StreamStats, ThreadStats};
-pub use open::OpenCallStats;
-pub use stall::{MeanwhileStats, Place, Site, StallStats};
+pub use event_cost::EventCost;
+pub use lane_rows::{DeviceStats, Overlap, StreamStats, ThreadStats};
+pub use open_calls::OpenCallStats;
+pub use stall::{MeanwhileStats, StallStats};
+pub use stalls_by_cause::{CauseStats, Spent};
+pub use stalls_by_culprit::{Grouping, StallGroup, StallGroups};
 pub(crate) use tables::{operation, replayed};
-pub use training::{ModuleStats, RangeStats, StepStats, Steps, Verdict};
+pub use training::{HOST, ModuleStats, RangeStats, StepStats, Steps, Verdict};
 
 /// Stalls that [`Stats::worst_stalls`] lists.
 pub const WORST_STALLS: usize = 20;
@@ -47,108 +53,53 @@ const NARROW: u64 = 400_000;
 /// The tables of a trace, or of a part of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stats {
-    /// Version of this document.
-    pub schema: u32,
     /// Begin and end of the covered time; `null` for an empty trace.
     pub begin_ns: Option<i64>,
     pub end_ns: Option<i64>,
     /// By total time, longest first.
+    #[serde(serialize_with = "rows")]
     pub operations: Vec<OperationStats>,
     /// What ran inside of operations by the hardware's log, longest first: the kernels of those with several, and the nodes
     /// of graphs.
+    #[serde(serialize_with = "rows")]
     pub parts: Vec<PartStats>,
     /// In the order of process, device and stream number.
+    #[serde(serialize_with = "rows")]
     pub streams: Vec<StreamStats>,
     /// In the order of process and device number.
+    #[serde(serialize_with = "rows")]
     pub devices: Vec<DeviceStats>,
     /// In the order in which they made their first calls.
+    #[serde(serialize_with = "rows")]
     pub threads: Vec<ThreadStats>,
     /// Of all devices together.
     pub overlap: Overlap,
     /// By total time, longest first.
+    #[serde(serialize_with = "rows")]
     pub apis: Vec<ApiStats>,
     /// One row per cause that occurs, for streams and for threads, by total time.
+    #[serde(serialize_with = "rows")]
     pub stall_causes: Vec<CauseStats>,
     /// The longest stalls, longest first.
+    #[serde(serialize_with = "rows")]
     pub worst_stalls: Vec<StallStats>,
     /// In the order in which they were made.
+    #[serde(serialize_with = "rows")]
     pub graphs: Vec<GraphStats>,
     /// Calls that had not returned, longest first.
+    #[serde(serialize_with = "rows")]
     pub open_calls: Vec<OpenCallStats>,
     /// Steps of training loops, by begin.
+    #[serde(serialize_with = "rows")]
     pub steps: Vec<StepStats>,
     /// Ranges of the program or of the hook inside Python, longest first.
+    #[serde(serialize_with = "rows")]
     pub ranges: Vec<RangeStats>,
     /// Operations by phase and module, longest first.
+    #[serde(serialize_with = "rows")]
     pub module_operations: Vec<ModuleStats>,
     pub tracing: Tracing,
     pub lost: Lost,
-}
-
-/// The tasks of one name and kind.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OperationStats {
-    pub name: String,
-    /// Kind of task, as in `tasks.csv`.
-    pub kind: &'static str,
-    /// All tasks of this name; `time.count` of them could be timed.
-    pub count: u64,
-    pub time: TaskDurations,
-    /// Part of the time of all operations, 0 to 1. `null` for waits and records, which are no work, and where no time is known.
-    pub share: Option<f64>,
-}
-
-/// A kernel of an operator, or a node of a graph that is replayed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PartStats {
-    /// As in the table of operations.
-    pub operation: String,
-    /// Number of the node, where that is certain; `null` outside of graphs.
-    pub node: Option<u32>,
-    pub name: String,
-    /// `kernel` or `communication`.
-    pub kind: &'static str,
-    pub time: Durations,
-}
-
-/// The calls of one function.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ApiStats {
-    pub name: String,
-    pub category: String,
-    pub count: u64,
-    /// Calls that returned an error code.
-    pub errors: u64,
-    /// Calls that a library of the runtime made inside another call; their time is part of that.
-    pub nested: u64,
-    pub time: Durations,
-}
-
-/// One graph.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GraphStats {
-    /// Number of the process in the recording: several processes may have the same pid.
-    pub process: u32,
-    pub pid: u32,
-    /// Counts the graphs of the process from 1.
-    pub graph: u32,
-    /// `captured`, or `built` by hand.
-    pub making: &'static str,
-    /// `ready`, `failed`, or `open`: not ended.
-    pub outcome: &'static str,
-    /// Return code of the end of its capture, if that failed.
-    pub code: Option<i64>,
-    /// Why, in words; and the function that is to blame.
-    pub reason: Option<String>,
-    pub reason_call: Option<String>,
-    /// Calls that were refused because of its capture.
-    pub refused: u64,
-    /// Numbers of its streams, in the order in which they joined.
-    pub streams: Vec<i64>,
-    pub nodes: u64,
-    /// All replays; `time.count` of them could be timed.
-    pub replays: u64,
-    pub time: TaskDurations,
 }
 
 /// What timing did to the device, in the whole recording.
@@ -158,6 +109,10 @@ pub struct Tracing {
     pub events_per_task: f64,
     /// Timed tasks that took less time than an event record does.
     pub short_tasks: u64,
+    #[serde(flatten)]
+    pub cost: EventCost,
+    /// The part of a stream's time that events may take, in percent; `null` without a limit.
+    pub budget_percent: Option<f64>,
 }
 
 impl Tracing {
@@ -173,6 +128,8 @@ impl Tracing {
                 _ => events as f64 / tasks as f64,
             },
             short_tasks: counter(Counter::ShortTasks),
+            cost: EventCost::of(trace),
+            budget_percent: trace.session().budget.map(|part| f64::from(part) / 100.0),
         }
     }
 }
@@ -227,11 +184,11 @@ impl Stats {
 pub struct Tables {
     range: Option<TimeRange>,
     operations: tables::Operations,
-    parts: parts::Parts,
+    parts: task_parts::Parts,
     apis: tables::Apis,
     streams: streams::Streams,
     threads: threads::Threads,
-    causes: idle::CauseTable,
+    causes: stalls_by_cause::CauseTable,
     worst: stall::Worst,
     replays: graphs::Replays,
     open: Vec<OpenCallStats>,
@@ -256,11 +213,11 @@ impl Tables {
         Self {
             range,
             operations: tables::Operations::default(),
-            parts: parts::Parts::default(),
+            parts: task_parts::Parts::default(),
             apis: tables::Apis::default(),
             streams: streams::Streams::default(),
             threads: threads::Threads::default(),
-            causes: idle::CauseTable::default(),
+            causes: stalls_by_cause::CauseTable::default(),
             worst: stall::Worst::default(),
             replays: graphs::Replays::default(),
             open: Vec::new(),
@@ -303,7 +260,7 @@ impl Fold for Tables {
         inside.for_each(|stall| self.causes.add(stall));
         self.worst.take(window, range);
         self.replays.take(window, range);
-        self.open.extend(open::of_window(window, range));
+        self.open.extend(open_calls::of_window(window, range));
         self.training.take(window, range);
         if window.part.is_last {
             self.close(window);
@@ -314,7 +271,6 @@ impl Fold for Tables {
         let closing = self.closing;
         let (steps, ranges, module_operations) = self.training.rows(self.range);
         Stats {
-            schema: JSON_SCHEMA_VERSION,
             begin_ns: self.range.map(|range| range.begin),
             end_ns: self.range.map(|range| range.end),
             operations: self.operations.rows(),
@@ -327,7 +283,7 @@ impl Fold for Tables {
             stall_causes: self.causes.rows(),
             worst_stalls: self.worst.rows(),
             graphs: closing.graphs,
-            open_calls: open::sorted(self.open),
+            open_calls: open_calls::sorted(self.open),
             steps,
             ranges,
             module_operations,

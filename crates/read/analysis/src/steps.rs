@@ -1,9 +1,9 @@
 //! Where the steps of a recording are: the same work, again and again.
 //!
-//! A step is a time of a host thread. The program defines it where it can (`named`): ranges of the hook
-//! inside Python, ranges with names like steps, or those that match a pattern. Else it is found in the
-//! requests of the thread (`Finder`): by the launches of a graph, or as a sequence of operations that
-//! repeats.
+//! The program defines steps where it can (`named`): ranges of the hook inside Python, ranges with names like steps, or
+//! those that match a pattern. Such a step is a time of a host thread. Else steps are found in the requests of a thread
+//! (`Finder`): by the launches of a graph, or as a sequence of operations that repeats. Such a step lasts on the device
+//! from its first task to that of the next one.
 //!
 //! One place sums up the parts of a step's time for all of them, [`crate::stats::Steps`].
 
@@ -11,12 +11,17 @@ mod align;
 mod compare;
 mod cuts;
 mod finder;
+mod folded;
+mod loops;
+mod measured;
 mod named;
-mod phase;
-mod plan;
-mod repeat;
+mod process_steps;
+mod repetition;
 mod report;
 mod sequence;
+mod shared;
+mod step_begin;
+mod symbols;
 
 pub(crate) use align::align;
 pub(crate) use compare::Detail;
@@ -24,6 +29,6 @@ pub use compare::{Comparison, More};
 pub use finder::Finder;
 pub use named::Wanted;
 pub(crate) use named::named;
-pub use plan::{Cut, Lap, Origin, Plan};
+pub use process_steps::{Cut, Lap, LoopId, Origin, Plan, StepClock};
 pub(crate) use report::Summing;
 pub use report::{Report, StepSums};

@@ -12,7 +12,7 @@ use ascend_trace_recording::{
     CallId, OpenError, Recording, StreamId, TaskId, ThreadId, TimeRange, Trace,
 };
 
-use crate::past::{self, Keys, keep};
+use crate::retention::{self, Keys, keep};
 use crate::stalls::{Carried, Passage};
 use crate::{Dependencies, Edge, Graphs, Lane, Node, Places, Stall, Stalls};
 
@@ -77,7 +77,7 @@ impl Needs {
     }
 }
 
-/// Which part of a recording belongs to a window; see [`crate::past`] for the keys.
+/// Which part of a recording belongs to a window; see [`crate::retention`] for the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordingPart {
     /// The part before.
@@ -113,7 +113,7 @@ impl RecordingPart {
             until: i64::MAX,
             known: i64::MAX,
             is_last: true,
-            begin: first_moment(trace, trace.span()),
+            begin: first_time(trace, trace.span()),
         }
     }
 
@@ -346,7 +346,7 @@ pub struct Windows<'a> {
 impl<'a> Windows<'a> {
     /// Of all of a recording, with as much of each window as is needed.
     pub fn of(recording: &'a mut Recording, step: Step, needs: Needs) -> Self {
-        let begin = first_moment(recording.things(), recording.span());
+        let begin = first_time(recording.entities(), recording.span());
         Self {
             replay: recording.replay(),
             step,
@@ -376,7 +376,7 @@ impl<'a> Windows<'a> {
             TimeRange::new(self.part.until, known),
             self.step.margin,
         );
-        let until = until.min(reach).min(past::reach(trace, &keys, known));
+        let until = until.min(reach).min(retention::reach(trace, &keys, known));
         self.part = self.part.next(until, known, self.replay.is_done());
         // The last items are examined again with the next ones, for any length of the part: the effects
         // of its calls may come just after it.
@@ -479,7 +479,7 @@ impl<A: Fold, B: Fold> Fold for (A, B) {
 
 /// The begin of a recording with this span of calls and tasks. Named ranges can begin before its first
 /// call.
-fn first_moment(trace: &Trace, span: Option<TimeRange>) -> i64 {
+fn first_time(trace: &Trace, span: Option<TimeRange>) -> i64 {
     let ranges = trace.ranges().iter().map(|range| range.begin);
     let begins = ranges.chain(span.map(|span| span.begin));
     begins.min().unwrap_or(0)

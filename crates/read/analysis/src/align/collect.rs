@@ -1,55 +1,16 @@
 //! Collects from a recording what alignment needs.
 
-use std::collections::{BTreeMap, HashMap};
+use ascend_trace_recording::{TaskId, TaskTime};
 
-use ascend_trace_format::api::ArgPart;
-use ascend_trace_format::fnv;
-use ascend_trace_format::range::RangeKind;
-use ascend_trace_recording::{Call, CallId, Function, ProcessId, TaskId, TaskTime, Trace};
-
-use super::recorded::{Comm, Lane, Obstacle, Participant, Recorded, Round};
-use crate::collectives::{Collective, Peer, made_at};
+use super::alignment_input::{Recorded, Round};
+use super::numbering::{Numbered, Numbering};
 use crate::{Fold, Needs, Window};
 
 /// The collectives of all processes of a recording.
 #[derive(Debug, Default)]
 pub struct Collect {
-    participants: BTreeMap<ProcessId, Participant>,
-    /// The present communicator of each handle.
-    comms: HashMap<(ProcessId, u64), Counted>,
-    /// Submitted collectives without a task yet, by thread and begin of the call.
-    pending: HashMap<(u32, i64), Pending>,
-    /// When each process paused the recording first: its later work is not counted.
-    paused: HashMap<ProcessId, i64>,
+    numbering: Numbering,
     recorded: Recorded,
-}
-
-/// Stands between the identity of a communicator and the number of a part of it.
-const PART_OF: char = '/';
-
-/// The collectives of a communicator until now.
-#[derive(Clone, Debug, Default)]
-struct Counted {
-    place: usize,
-    /// By lane.
-    counts: Vec<u32>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Pending {
-    process: ProcessId,
-    comm: usize,
-    lane: usize,
-    round: Round,
-}
-
-/// The lane of a collective, and its needs from its peers.
-#[derive(Clone, Debug)]
-struct Needed {
-    function: String,
-    peers: Option<(u64, u64)>,
-    gives: bool,
-    takes: bool,
 }
 
 impl Fold for Collect {
@@ -59,154 +20,36 @@ impl Fold for Collect {
 
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
-        self.note_pauses(trace);
-        let tells = |id: &CallId| {
-            let function = trace.function(trace.call(*id).function);
-            function.part(ArgPart::Communicator).is_some()
-        };
-        let mut calls: Vec<CallId> = window.calls().filter(tells).collect();
-        calls.sort_by_key(|id| trace.call(*id).begin);
-        for id in calls {
-            self.call(trace, trace.call(id));
-        }
-        // Most programs have no collectives.
-        let is_looked_at = !self.pending.is_empty();
+        self.numbering.take(window);
+        let is_looked_at = self.numbering.has_pending();
         let tasks = (0..trace.tasks().len() as u32).map(TaskId);
         let tasks = tasks.take_while(|_| is_looked_at);
         for id in tasks.filter(|id| window.part.holds(window.keys.task(*id))) {
             let task = trace.task(id);
-            let call = trace.call(task.call);
-            if let Some(pending) = self.pending.remove(&(call.thread.0, call.begin)) {
-                self.ran(pending, task.time);
+            if let Some(numbered) = self.numbering.number(trace, task) {
+                self.ran(numbered, task.time);
             }
         }
         self.describe(window);
     }
 
     fn finish(mut self) -> Recorded {
-        self.recorded.participants = self.participants.into_values().collect();
+        self.recorded.participants = self.numbering.participants.into_values().collect();
         self.recorded
     }
 }
 
 impl Collect {
-    fn call(&mut self, trace: &Trace, call: &Call) {
-        if call.result() != Some(0) {
-            return;
-        }
-        let function = trace.function(call.function);
-        let process = trace.thread(call.thread).process;
-        let paused = self.paused.get(&process);
-        if paused.is_some_and(|paused| call.begin >= *paused) {
-            return;
-        }
-        if let Some(at) = made_at(function) {
-            self.made(trace, call, (process, at));
-        } else if let Some(collective) = Collective::of(trace, call) {
-            self.submitted(trace, call, &collective);
-        } else if let Some(comm) = argument(trace, call, ArgPart::Communicator) {
-            self.told(trace, call, (process, comm));
-        }
-    }
-
-    fn note_pauses(&mut self, trace: &Trace) {
-        let ranges = trace.ranges().iter();
-        for pause in ranges.filter(|it| it.kind() == Some(RangeKind::Pause)) {
-            let process = trace.thread(pause.thread).process;
-            let first = self.paused.entry(process).or_insert(pause.begin);
-            *first = pause.begin.min(*first);
-        }
-    }
-
-    fn participant(&mut self, trace: &Trace, process: ProcessId) -> &mut Participant {
-        self.participants.entry(process).or_insert_with(|| {
-            let process = trace.process(process);
-            Participant {
-                process: process.serial,
-                rank: process.rank_number(),
-                ..Participant::default()
-            }
-        })
-    }
-
-    fn made(&mut self, trace: &Trace, call: &Call, (process, at): (ProcessId, usize)) {
-        let Some(handle) = trace.args(call).get(at).copied() else {
-            return;
-        };
-        let [rank, size] = [ArgPart::Rank, ArgPart::Ranks].map(|part| argument(trace, call, part));
-        let participant = self.participant(trace, process);
-        participant.comms.push(Comm {
-            handle,
-            identity: identity(trace, call, &participant.comms),
-            rank: rank.unwrap_or(u64::MAX),
-            size: size.unwrap_or(0),
-            made: (call.begin, call.end),
-            lanes: Vec::new(),
-        });
-        let place = participant.comms.len() - 1;
-        let counts = Vec::new();
-        self.comms
-            .insert((process, handle), Counted { place, counts });
-    }
-
-    /// A later call says which rank it is, or how many there are.
-    fn told(&mut self, trace: &Trace, call: &Call, (process, handle): (ProcessId, u64)) {
-        let [rank, size] = [ArgPart::Rank, ArgPart::Ranks].map(|part| argument(trace, call, part));
-        let place = self.comms.get(&(process, handle)).map(|it| it.place);
-        let comms = self.participants.get_mut(&process);
-        let comm = comms.zip(place).and_then(|(it, at)| it.comms.get_mut(at));
-        if let Some(comm) = comm {
-            comm.rank = rank.unwrap_or(comm.rank);
-            comm.size = size.unwrap_or(comm.size);
-        }
-    }
-
-    fn submitted(&mut self, trace: &Trace, call: &Call, collective: &Collective<'_>) {
-        let process = trace.thread(call.thread).process;
-        let Some(counted) = self.comms.get_mut(&(process, collective.comm)) else {
-            return;
-        };
-        let Some(participant) = self.participants.get_mut(&process) else {
-            return;
-        };
-        let Some(comm) = participant.comms.get_mut(counted.place) else {
-            return;
-        };
-        let function = trace.function(call.function);
-        let Some(part) = part_in(function, collective, comm.rank) else {
-            return;
-        };
-        let lane = lane_of(comm, part.function, part.peers);
-        counted.counts.resize(counted.counts.len().max(lane + 1), 0);
-        let number = counted.counts[lane];
-        counted.counts[lane] = number.saturating_add(1);
-        let round = Round {
-            number,
-            shape: shape(collective),
-            bytes: collective.bytes(),
-            gives: part.gives,
-            takes: part.takes,
-            ..Round::default()
-        };
-        let pending = Pending {
-            process,
-            comm: counted.place,
-            lane,
-            round,
-        };
-        self.pending.insert((call.thread.0, call.begin), pending);
-    }
-
-    fn ran(&mut self, pending: Pending, time: Option<TaskTime>) {
+    fn ran(&mut self, numbered: Numbered, time: Option<TaskTime>) {
         let Some(time) = time else { return };
-        let participant = self.participants.get_mut(&pending.process);
-        let comm = participant.and_then(|it| it.comms.get_mut(pending.comm));
-        if let Some(lane) = comm.and_then(|it| it.lanes.get_mut(pending.lane)) {
+        let participant = self.numbering.participants.get_mut(&numbered.process);
+        let comm = participant.and_then(|it| it.comms.get_mut(numbered.comm));
+        if let Some(lane) = comm.and_then(|it| it.lanes.get_mut(numbered.lane)) {
             lane.push(Round {
                 begin: time.begin,
                 end: time.end,
                 error: time.error,
-                ..pending.round
+                ..numbered.round
             });
         }
     }
@@ -224,82 +67,5 @@ impl Collect {
         let spans = before.into_iter().chain(span);
         let whole = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
         self.recorded.span = whole.unwrap_or_default();
-        for loss in trace.lost().iter().filter(|it| it.calls > 0) {
-            let process = loss.thread.map(|it| trace.thread(it).process);
-            let all = self.participants.iter_mut();
-            let hit = all.filter(|(it, _)| process.is_none_or(|process| process == **it));
-            hit.for_each(|(_, it)| it.obstacle = Some(Obstacle::Lost(loss.calls)));
-        }
     }
-}
-
-/// The identity of a communicator, equal at all its ranks. One made of ranks of another one has a
-/// number there, and the other one is known only if it is the only one.
-fn identity(trace: &Trace, call: &Call, made: &[Comm]) -> String {
-    let Some(at) = trace.function(call.function).part(ArgPart::Identity) else {
-        return String::new();
-    };
-    if let Some(text) = trace.text(call, at) {
-        return text.to_owned();
-    }
-    let is_whole = |it: &&str| !it.is_empty() && !it.contains(PART_OF);
-    let mut wholes = made.iter().map(|it| it.identity.as_str()).filter(is_whole);
-    let number = trace.args(call).get(at);
-    match (wholes.next(), wholes.next(), number) {
-        (Some(whole), None, Some(number)) => format!("{whole}{PART_OF}{number}"),
-        _ => String::new(),
-    }
-}
-
-fn argument(trace: &Trace, call: &Call, part: ArgPart) -> Option<u64> {
-    let at = trace.function(call.function).part(part)?;
-    trace.args(call).get(at).copied()
-}
-
-fn lane_of(comm: &mut Comm, function: String, peers: Option<(u64, u64)>) -> usize {
-    let own = Lane::new(function, peers);
-    let known = comm.lanes.iter().position(|it| it.is_one_with(&own));
-    known.unwrap_or_else(|| {
-        comm.lanes.push(own);
-        comm.lanes.len() - 1
-    })
-}
-
-/// The needs of a collective from its peers, by its arguments. `None` for one in which only some ranks
-/// may take part.
-fn part_in(function: &Function, collective: &Collective<'_>, rank: u64) -> Option<Needed> {
-    let of_all = |gives, takes| Needed {
-        function: function.name.clone(),
-        peers: None,
-        gives,
-        takes,
-    };
-    let message = |from, to| Needed {
-        function: String::new(),
-        peers: Some((from, to)),
-        gives: from == rank,
-        takes: to == rank,
-    };
-    // A barrier has no data, and no arguments other than its communicator and stream.
-    let is_barrier = function.args.len() == 2;
-    if collective.count.is_none_or(|it| it == 0) && !is_barrier {
-        return None;
-    }
-    let adds_up = function.part(ArgPart::Reduction).is_some();
-    Some(match collective.peer {
-        None => of_all(true, true),
-        Some((Peer::Destination, to)) => message(rank, to),
-        Some((Peer::Source, from)) => message(from, rank),
-        // The root of a reduction needs all others, that of a broadcast is needed by all.
-        Some((Peer::Root, root)) => {
-            let is_root = root == rank;
-            of_all(is_root != adds_up, is_root == adds_up)
-        }
-    })
-}
-
-fn shape(collective: &Collective<'_>) -> u64 {
-    let count = collective.count.unwrap_or(0);
-    let of_type = collective.data_type.unwrap_or_default().as_bytes();
-    fnv::extend(fnv::hash(&count.to_le_bytes()), of_type)
 }

@@ -13,12 +13,12 @@ use super::hosts::Member;
 const APART_NS: i64 = 60_000_000_000;
 
 /// A communicator by its member and its place there.
-pub(super) type Place = (usize, usize);
+pub(super) type CommunicatorPlace = (usize, usize);
 
 /// The communicators that belong together, as far as that is certain.
-pub(super) fn groups(members: &[Member<'_>]) -> Vec<Vec<Place>> {
-    let mut named: BTreeMap<(&str, u64), Vec<Place>> = BTreeMap::new();
-    let mut alike: BTreeMap<(u64, usize), Vec<Place>> = BTreeMap::new();
+pub(super) fn groups(members: &[Member<'_>]) -> Vec<Vec<CommunicatorPlace>> {
+    let mut named: BTreeMap<(&str, u64), Vec<CommunicatorPlace>> = BTreeMap::new();
+    let mut alike: BTreeMap<(u64, usize), Vec<CommunicatorPlace>> = BTreeMap::new();
     for (number, member) in members.iter().enumerate() {
         let mut ordinals: BTreeMap<u64, usize> = BTreeMap::new();
         for (place, comm) in member.comms().iter().enumerate() {
@@ -42,7 +42,7 @@ pub(super) fn groups(members: &[Member<'_>]) -> Vec<Vec<Place>> {
 }
 
 /// Whether each rank is in it once.
-fn is_certain(members: &[Member<'_>], set: &[Place]) -> bool {
+fn is_certain(members: &[Member<'_>], set: &[CommunicatorPlace]) -> bool {
     let mut ranks = BTreeSet::new();
     set.iter().all(|(member, place)| {
         let comm = &members[*member].comms()[*place];
@@ -51,17 +51,17 @@ fn is_certain(members: &[Member<'_>], set: &[Place]) -> bool {
 }
 
 /// Separates members by creation time, where a rank is in the set twice.
-fn split(members: &[Member<'_>], mut set: Vec<Place>) -> Vec<Vec<Place>> {
+fn split(members: &[Member<'_>], mut set: Vec<CommunicatorPlace>) -> Vec<Vec<CommunicatorPlace>> {
     if is_certain(members, &set) {
         return vec![set];
     }
-    let made = |(member, place): Place| {
+    let made = |(member, place): CommunicatorPlace| {
         let member = &members[member];
         let end = member.comms()[place].made.1;
         end.saturating_add(member.since_1970_ns)
     };
     set.sort_by_key(|it| made(*it));
-    let mut sets: Vec<Vec<Place>> = Vec::new();
+    let mut sets: Vec<Vec<CommunicatorPlace>> = Vec::new();
     let mut last = i64::MIN;
     for it in set {
         let at = made(it);

@@ -1,6 +1,6 @@
 //! Which recordings have one clock, and the processes in them.
 
-use super::recorded::{Comm, Obstacle, Participant, Recorded};
+use super::alignment_input::{Comm, Obstacle, Participant, Recorded};
 
 /// The clock of a host since it was started differs from the time of day by the same amount, nearly.
 const SAME_BOOT_NS: u64 = 10_000_000_000;
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_is_told_by_its_boot_or_by_host_and_time_of_day() {
+    fn a_clock_is_identified_by_its_boot_or_by_host_and_time_of_day() {
         let second = 1_000_000_000;
         let all = [
             recorded("a", "1", 0),

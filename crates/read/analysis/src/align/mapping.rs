@@ -7,7 +7,7 @@ const LOOKS: i64 = 64;
 
 /// Basis of the alignment of a host's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum AlignmentBasis {
     /// It is the clock that others are aligned to.
     Reference,
     /// By this number of rounds that it shares with the host of this number. The other host may be aligned
@@ -89,7 +89,7 @@ pub struct Placed {
     pub host: String,
     /// The recordings that have this clock, by number.
     pub recordings: Vec<usize>,
-    pub how: How,
+    pub how: AlignmentBasis,
     pub mapping: Mapping,
     /// From its first to its last collective, on its clock; else the recorded span.
     pub span: (i64, i64),
@@ -106,7 +106,7 @@ pub struct Placed {
 impl Placed {
     pub(super) fn new(
         (host, recordings): (String, Vec<usize>),
-        how: How,
+        how: AlignmentBasis,
         mapping: Mapping,
         [(begin, end), recorded]: [(i64, i64); 2],
     ) -> Self {
@@ -118,7 +118,7 @@ impl Placed {
             1.. => gained as f64 / length as f64 * 1e9,
             _ => 0.0,
         };
-        let is_known = !matches!(how, How::WallClock(_));
+        let is_known = !matches!(how, AlignmentBasis::WallClock(_));
         Self {
             span: (begin, end),
             host,

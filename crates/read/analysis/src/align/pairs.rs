@@ -2,8 +2,8 @@
 
 use ascend_trace_recording::{ClockComparison, HostClock};
 
+use super::alignment_input::Round;
 use super::hosts::Member;
-use super::recorded::Round;
 use super::rounds::{Joint, usual_shape};
 
 /// Clocks run no faster or slower against each other.
@@ -50,7 +50,7 @@ impl Pair {
         (child, parent): (usize, usize),
         is_left_out: impl Fn(usize) -> bool,
     ) -> Option<Self> {
-        let mut found = Found::default();
+        let mut found = SideComparisons::default();
         for joint in joints {
             joint.each(|round| {
                 let shape = usual_shape(round);
@@ -74,13 +74,13 @@ impl Pair {
 
 /// The comparisons of two clocks.
 #[derive(Debug, Default)]
-struct Found {
+struct SideComparisons {
     comparisons: Vec<ClockComparison>,
     rounds: u64,
     bounds: [bool; 2],
 }
 
-impl Found {
+impl SideComparisons {
     fn take(&mut self, own: Side, other: Side) {
         let latest = own.last_begin.zip(other.first_end);
         let earliest = own.first_end.zip(other.last_begin);

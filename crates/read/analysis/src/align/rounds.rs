@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::groups::Place;
+use super::alignment_input::{Lane, Round};
+use super::groups::CommunicatorPlace;
 use super::hosts::Member;
-use super::recorded::{Lane, Round};
 
 /// One lane on several members.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Joint<'r> {
 }
 
 /// The lanes that the communicators of a group have in common.
-pub(super) fn joints<'r>(members: &[Member<'r>], group: &[Place]) -> Vec<Joint<'r>> {
+pub(super) fn joints<'r>(members: &[Member<'r>], group: &[CommunicatorPlace]) -> Vec<Joint<'r>> {
     let mut all: Vec<(&'r Lane, Joint<'r>)> = Vec::new();
     for (member, place) in group {
         for lane in &members[*member].comms()[*place].lanes {

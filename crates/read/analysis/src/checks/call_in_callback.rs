@@ -8,8 +8,8 @@
 //! Functions of `aclrtLaunchHostFunc` run in a thread of the runtime, and a recording does not say which one. The check takes a
 //! thread for that one under these conditions:
 //!
-//! - each of its calls lies in the time of a host function, as far as the error bars allow;
-//! - calls lie in five host functions or more, beyond the error bars;
+//! - each of its calls is in the time of a host function, as far as the error bars allow;
+//! - calls are in five host functions or more, beyond the error bars;
 //! - the pauses before these functions, in which no host function ran, are as long in sum as the functions.
 //!
 //! So mistakes in a few, very short or unmeasured host functions are not found. A call that never returns is not found, and
@@ -24,8 +24,8 @@ use ascend_trace_format::api::{ArgPart, WaitTarget};
 use ascend_trace_recording::{CallId, Function, ThreadId, Trace};
 
 use super::super::grouping::Groups;
-use super::super::hosted::Hosted;
-use super::super::order::Fact;
+use super::super::host_function_threads::Hosted;
+use super::super::happens_before::Fact;
 use super::super::{Check, Finding};
 use crate::Window;
 

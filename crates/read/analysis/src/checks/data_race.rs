@@ -11,18 +11,19 @@
 //!
 //! The check knows the memory of:
 //!
-//! - `aclrtMemcpy`, `aclrtMemset` and their asynchronous forms, except copies in rows and batches;
+//! - `aclrtMemcpy`, `aclrtMemset` and their asynchronous forms, also copies of up to 4,096 rows with gaps between them, but not
+//!   copies in batches;
 //! - the tensors and the scratch memory of `aclnn` operators. The tool knows of some operators which tensor they write, and of
 //!   `Inplace` operators that they write the first one. Other tensors count as read. Tensors with gaps between
 //!   their elements, tensors in blocked layouts and lists of tensors are left out.
 //!
 //! It does not know what other kernels use, such as those of `aclrtLaunchKernel` and `aclrtLaunchKernelWithConfig`. Their
-//! arguments lie in memory of the program, also those of `aclrtKernelArgsAppend`, and a recording has only the addresses of that
+//! arguments are in memory of the program, also those of `aclrtKernelArgsAppend`, and a recording has only the addresses of that
 //! memory. The check knows no access of the host's own code. It reports nothing where the order cannot be known:
 //!
 //! - after waits for notifies and values, and after callbacks, until the host waits for the stream;
 //! - in a process that lost calls, and across pauses of the recording;
-//! - for tasks of graphs that wait for notifies, values, callbacks or other devices, and of graphs whose nodes are updated. A
+//! - for tasks of graphs that wait for notifies, values, callbacks or other devices, and of graphs with updated nodes. A
 //!   replay of another graph uses what its tasks use.
 //!
 //! Calls of two threads count as ordered if one returned before the other began. A program that polls memory
@@ -32,17 +33,13 @@ use ascend_trace_format::api::ArgPart;
 use ascend_trace_recording::units::bytes;
 use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
+use super::super::finding::site;
 use super::super::grouping::Sorted;
-use super::super::order::{Fact, Note};
+use super::super::happens_before::{Fact, Note};
 use super::super::{Check, Finding};
 
 /// What findings have in common.
-type Key = (
-    ThreadId,
-    [FunctionId; 2],
-    [Option<StreamId>; 2],
-    [bool; 2],
-);
+type Key = (ThreadId, [FunctionId; 2], [Option<StreamId>; 2], [bool; 2]);
 
 #[derive(Debug, Default)]
 pub(super) struct DataRace {
@@ -86,7 +83,10 @@ impl Check for DataRace {
 }
 
 fn verb(trace: &Trace, note: &Note, writes: bool) -> &'static str {
-    let is_operator = trace.function(note.function).part(ArgPart::Executor).is_some();
+    let is_operator = trace
+        .function(note.function)
+        .part(ArgPart::Executor)
+        .is_some();
     match (writes, is_operator) {
         (true, _) => "writes",
         // Whether it only reads is not known of each.
@@ -118,6 +118,7 @@ fn finding(trace: &Trace, [before, after]: [&Note; 2], verbs: [&str; 2], shared:
         what,
         advice,
         streams: streams.into_iter().flatten().collect(),
+        other: Some(site(trace, before)),
         ..Finding::of_note(trace, after)
     }
 }

@@ -6,8 +6,8 @@
 use ascend_trace_format::api::Role;
 use ascend_trace_recording::{CallId, Trace};
 
-use super::super::order::Note;
-use super::super::overlap::{Overlaps, waiter};
+use super::super::happens_before::Note;
+use super::super::wait_overlap::{Overlaps, waiter};
 use super::super::{Check, Finding};
 use crate::Window;
 

@@ -8,7 +8,7 @@ use ascend_trace_recording::units::count;
 use ascend_trace_recording::{FunctionId, ThreadId, Trace};
 
 use super::super::grouping::Sorted;
-use super::super::order::Fact;
+use super::super::happens_before::Fact;
 use super::super::{Check, Finding};
 
 #[derive(Debug, Default)]

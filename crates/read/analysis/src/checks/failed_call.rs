@@ -1,22 +1,27 @@
 //! A call returned an error. A program that ignores the error computes with missing data. A recording does not
 //! show whether the program looked at the code, so this is a warning.
 //!
-//! The finding has the reason where the code says little: the default stream cannot be captured.
+//! The finding has the reason where the code says little: the default stream cannot be captured. The usual codes have
+//! separate advice.
+//!
+//! Some codes are results, and no findings. A wait reached the time limit of the call (507012, 507046, 507047). Or a query came
+//! before the end of the work (507004, 507006).
 //!
 //! The check `failed-capture` reports calls that a capture refused, and `used-after-end` reports calls that failed because
-//! they used what had been ended.
+//! they used objects that had ended.
 
 use std::collections::{HashMap, HashSet};
 
-use ascend_trace_format::api::{RetKind, Role};
+use ascend_trace_format::api::{RetKind, Role, is_answer};
 use ascend_trace_recording::{CallId, Trace, is_capture_code};
 
+use super::super::error_advice::advice;
 use super::super::grouping::Groups;
-use super::super::order::Fact;
+use super::super::happens_before::Fact;
 use super::super::{Check, Finding};
 use crate::Window;
 
-const ADVICE: &str = "check what the call returns, and what was before the first of them";
+const ADVICE: &str = "check the return code of the call, and the calls before the first failure";
 
 /// The return code, and whether the call was meant to capture the default stream.
 type Key = (i64, bool);
@@ -48,7 +53,7 @@ impl Check for FailedCall {
             let call = trace.call(id);
             let has_code = trace.function(call.function).ret == RetKind::Error;
             let code = call.result().filter(|code| has_code && *code != 0);
-            if let Some(code) = code.filter(|code| !is_capture_code(*code)) {
+            if let Some(code) = code.filter(|it| !is_capture_code(*it) && !is_answer(*it)) {
                 self.failed.push((id, code));
             }
         }
@@ -82,7 +87,7 @@ impl Check for FailedCall {
                     format!("{what}: the default stream cannot be captured"),
                     "capture another stream".to_owned(),
                 ),
-                false => (what.to_owned(), ADVICE.to_owned()),
+                false => (what.to_owned(), advice(code).unwrap_or(ADVICE).to_owned()),
             }
         };
         let explained = std::mem::take(&mut self.explained);

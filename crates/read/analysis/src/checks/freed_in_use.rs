@@ -1,16 +1,20 @@
 //! The program gave memory back while a copy or a fill could still use it. `aclrtFree` and `aclrtFreeHost` do not
-//! wait for tasks. The next allocation may get the same memory, and the task then writes or reads what belongs to
-//! somebody else.
+//! wait for tasks. The next allocation may get the same memory, and the task then writes or reads memory of
+//! another owner.
 //!
-//! Wait for the stream before you free the memory, or use `aclrtFreeWithDevSync` and `aclrtFreeHostWithDevSync`. A
+//! `aclrtMemPoolFreeAsync` gives memory back when its stream gets there. Tasks of other streams that use the memory must come
+//! before it: let its stream wait for an event that is recorded after them.
+//!
+//! Wait for the stream before you free other memory, or use `aclrtFreeWithDevSync` and `aclrtFreeHostWithDevSync`. A
 //! pool of buffers that reuses memory in the order of one stream needs neither.
 //!
 //! The page of `data-race` says which memory the check knows, and where it reports nothing.
 
 use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
+use super::super::finding::site;
 use super::super::grouping::Sorted;
-use super::super::order::Fact;
+use super::super::happens_before::{Fact, Note};
 use super::super::{Check, Finding};
 
 #[derive(Debug, Default)]
@@ -30,9 +34,9 @@ impl Check for FreedInUse {
                 } if by.is_wanted => {
                     let name = &trace.function(by.function).name;
                     let uses = if *writes { "write" } else { "read" };
-                    let advice = match is_host {
-                        true => "wait for the stream before, or use aclrtFreeHostWithDevSync",
-                        false => "wait for the stream before, or use aclrtFreeWithDevSync",
+                    let advice = match by.number_of_stream(trace) {
+                        Some(own) => in_order(trace, user, own),
+                        None => before(*is_host).to_owned(),
                     };
                     let finding = Finding {
                         what: format!(
@@ -40,8 +44,9 @@ impl Check for FreedInUse {
                             user.on_stream(trace),
                             user.number,
                         ),
-                        advice: advice.to_owned(),
+                        advice,
                         streams: user.number_of_stream(trace).into_iter().collect(),
+                        other: Some(site(trace, user)),
                         ..Finding::of_note(trace, by)
                     };
                     let key = (by.thread, by.function, user.function, user.stream);
@@ -56,5 +61,21 @@ impl Check for FreedInUse {
 
     fn findings(&mut self) -> Vec<Finding> {
         self.found.take()
+    }
+}
+
+/// What to do where a stream gives memory back.
+fn in_order(trace: &Trace, user: &Note, own: i64) -> String {
+    let number = user.number;
+    let other = user.number_of_stream(trace);
+    let on = other.map_or_else(String::new, |it| format!(" on stream {it}"));
+    format!("record an event{on} after call {number}, and let stream {own} wait for it before")
+}
+
+/// What to do where the host gives memory back.
+fn before(is_host: bool) -> &'static str {
+    match is_host {
+        true => "wait for the stream before, or use aclrtFreeHostWithDevSync",
+        false => "wait for the stream before, or use aclrtFreeWithDevSync",
     }
 }

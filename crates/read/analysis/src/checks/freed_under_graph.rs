@@ -1,15 +1,15 @@
 //! A graph was replayed after memory that its tasks use had been given back. A graph keeps the addresses of its capture, and
-//! does not keep the memory. Its tasks then read and write what belongs to somebody else.
+//! does not keep the memory. Its tasks then read and write memory of another owner.
 //!
 //! Keep the memory until the last replay of the graph. Or capture the graph again after you have allocated the memory
 //! again, even if the address is the same.
 //!
-//! The page of `data-race` says which memory the check knows. Graphs whose nodes are updated are left out.
+//! The page of `data-race` says which memory the check knows. Graphs with updated nodes are left out.
 
 use ascend_trace_recording::{FunctionId, ThreadId, Trace};
 
 use super::super::grouping::Sorted;
-use super::super::order::Fact;
+use super::super::happens_before::Fact;
 use super::super::{Check, Finding};
 
 #[derive(Debug, Default)]

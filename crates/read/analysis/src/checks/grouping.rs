@@ -6,6 +6,7 @@ use std::hash::Hash;
 use ascend_trace_recording::{CallId, ProcessId, ThreadId, Trace};
 
 use super::Finding;
+use super::happens_before::Note;
 
 /// Largest number of different mistakes of a kind; others are left out, and a program has few.
 const MOST: usize = 4096;
@@ -25,29 +26,62 @@ impl<K> Default for Groups<K> {
 }
 
 impl<K: Copy + Eq + Hash> Groups<K> {
-    /// Counts one more call, with something that is summed up.
+    /// Counts one more call with all its time, and with something that is summed up.
     pub(super) fn add(&mut self, trace: &Trace, id: CallId, key: K, amount: u64) {
         let call = trace.call(id);
+        self.add_cost(trace, id, key, amount, call.end - call.begin);
+    }
+
+    /// The same with the part of its time that the mistake costs.
+    pub(super) fn add_cost(
+        &mut self,
+        trace: &Trace,
+        id: CallId,
+        key: K,
+        amount: u64,
+        cost_ns: i64,
+    ) {
+        self.add_part(trace, &Note::of(trace, id, true), key, (amount, cost_ns));
+    }
+
+    /// Counts one more call, which may be gone from memory, with all its time, and keeps its number.
+    pub(super) fn add_note(&mut self, trace: &Trace, call: &Note, key: K) {
+        self.add_part(trace, call, key, (0, call.end - call.begin));
+        let group = self.groups.get_mut(&(call.thread, call.function.0, key));
+        if let Some((finding, _)) = group {
+            finding.keep_call(call.number);
+        }
+    }
+
+    fn add_part(&mut self, trace: &Trace, call: &Note, key: K, (amount, cost_ns): (u64, i64)) {
         let key = (call.thread, call.function.0, key);
         let has_room = self.groups.len() < MOST;
         match self.groups.get_mut(&key) {
             Some((finding, sum)) => {
                 finding.count += 1;
                 finding.end_ns = finding.end_ns.max(call.end);
-                finding.total_ns += call.end - call.begin;
+                finding.total_ns += cost_ns;
                 if call.begin < finding.begin_ns {
-                    let first = Finding::of_call(trace, id);
+                    let first = Finding::of_note(trace, call);
                     (finding.begin_ns, finding.site) = (first.begin_ns, first.site);
                     finding.depth = first.depth;
                 }
                 *sum = sum.saturating_add(amount);
             }
             None if has_room => {
-                let finding = Finding::of_call(trace, id);
+                let finding = Finding {
+                    total_ns: cost_ns,
+                    ..Finding::of_note(trace, call)
+                };
                 self.groups.insert(key, (finding, amount));
             }
             None => {}
         }
+    }
+
+    /// Removes groups by their distinction.
+    pub(super) fn leave_out(&mut self, is_left_out: impl Fn(&K) -> bool) {
+        self.groups.retain(|(_, _, key), _| !is_left_out(key));
     }
 
     /// The findings, with the words for each: what happened, and what to do.

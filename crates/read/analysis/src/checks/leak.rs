@@ -2,8 +2,12 @@
 //! frees them with the process, so this costs nothing at the end. In a program that runs for long, or in a library, the
 //! same calls may fill the device: the number of streams and events has a limit.
 //!
-//! Give back what the call made. Frameworks keep memory, streams and events for reuse until the process ends: this is
-//! intended there.
+//! Release the objects that the call made. Frameworks keep memory, streams and events for reuse until the process ends: this is
+//! intended there. So these are no findings:
+//!
+//! - streams and events of interpreters of Python: PyTorch makes pools of them
+//! - pools: four or more streams or events that one function made in one thread. After the last of them was made, all that
+//!   were used before are used again.
 //!
 //! The check looks only at processes that the recording saw end. A reset of the device does not count as giving back.
 
@@ -13,16 +17,19 @@ use ascend_trace_format::api::{ArgPart, Role};
 use ascend_trace_recording::units::{bytes, count};
 use ascend_trace_recording::{CallId, FunctionId, ProcessId, ThreadId, Trace};
 
-use super::super::order::{Fact, Note};
+use super::super::happens_before::{Fact, Note};
 use super::super::{Check, Finding};
 use crate::Window;
 
 /// Things that are followed at a time; with more, none are reported.
 const MOST: usize = 1 << 20;
 
+/// The least number of streams or events of a pool.
+const POOL: u64 = 4;
+
 /// Kinds of objects that can be made and given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum ObjectKind {
     Stream,
     Event,
     Context,
@@ -30,7 +37,7 @@ enum Kind {
     Memory,
 }
 
-impl Kind {
+impl ObjectKind {
     fn name(self) -> &'static str {
         match self {
             Self::Stream => "stream",
@@ -43,26 +50,93 @@ impl Kind {
 }
 
 /// A thing of a process: by serial, or by address.
-type Thing = (ProcessId, Kind, u64);
+type ObjectKey = (ProcessId, ObjectKind, u64);
 
 /// Objects made by calls of one function in one thread.
-type Group = (ProcessId, Kind, ThreadId, FunctionId);
+type Group = (ProcessId, ObjectKind, ThreadId, FunctionId);
 
 /// When something was made or given back, in the order of the calls.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     at: i64,
-    thing: Thing,
+    entity: ObjectKey,
     made: Option<(Note, u64)>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Leak {
-    live: HashMap<Thing, (Note, u64)>,
+    live: HashMap<ObjectKey, (Note, u64)>,
     ahead: Vec<Change>,
     gave_up: bool,
+    used: Used,
     unknown: Vec<Option<ProcessId>>,
     found: Vec<(ProcessId, Finding)>,
+}
+
+/// When streams and events were used last, by their ids.
+#[derive(Debug, Default)]
+struct Used {
+    streams: Vec<i64>,
+    events: Vec<i64>,
+}
+
+impl Used {
+    /// A call that is no making or ending of an object.
+    fn note(&mut self, trace: &Trace, id: CallId) {
+        let call = trace.call(id);
+        let role = trace.function(call.function).role;
+        if call.task.is_none() && !role.names_record() {
+            return;
+        }
+        let stream = call.stream.map(|it| (&mut self.streams, it.0));
+        if let Some((last, at)) = stream {
+            set(last, at, call.begin);
+        }
+        if let Some(event) = call.event {
+            set(&mut self.events, event.event.0, call.begin);
+        }
+    }
+
+    fn last(&self, (_, kind, id): &ObjectKey) -> Option<i64> {
+        let last = match kind {
+            ObjectKind::Stream => &self.streams,
+            ObjectKind::Event => &self.events,
+            _ => return None,
+        };
+        let at = usize::try_from(*id).ok()?;
+        last.get(at).copied().filter(|it| *it != i64::MIN)
+    }
+}
+
+fn set(last: &mut Vec<i64>, at: u32, time: i64) {
+    let at = at as usize;
+    if last.len() <= at {
+        last.resize(at + 1, i64::MIN);
+    }
+    last[at] = last[at].max(time);
+}
+
+/// The streams or events of a group that are live at the end.
+#[derive(Clone, Copy, Debug)]
+struct KeptObjects {
+    last_made: i64,
+    /// Of those that were used: the earliest last use.
+    first_left: Option<i64>,
+}
+
+impl KeptObjects {
+    fn join(self, other: Self) -> Self {
+        let left = self.first_left.into_iter().chain(other.first_left);
+        Self {
+            last_made: self.last_made.max(other.last_made),
+            first_left: left.min(),
+        }
+    }
+
+    /// Whether they are used again and again until the end.
+    fn is_pool(self, count: u64) -> bool {
+        count >= POOL && self.first_left.is_some_and(|it| it > self.last_made)
+    }
 }
 
 impl Check for Leak {
@@ -70,6 +144,7 @@ impl Check for Leak {
         let trace = window.trace;
         for id in window.calls() {
             self.ahead.extend(change(trace, id, wanted));
+            self.used.note(trace, id);
         }
         self.ahead.sort_by_key(|it| (it.at, it.made.is_some()));
         let until = window.part.until;
@@ -79,8 +154,8 @@ impl Check for Leak {
         };
         for change in self.ahead.drain(..due) {
             match change.made {
-                None => drop(self.live.remove(&change.thing)),
-                Some(made) => drop(self.live.insert(change.thing, made)),
+                None => drop(self.live.remove(&change.entity)),
+                Some(made) => drop(self.live.insert(change.entity, made)),
             }
         }
         self.gave_up |= self.live.len() > MOST;
@@ -89,7 +164,7 @@ impl Check for Leak {
         }
         // After a range of a recording, everything may still be given back.
         if window.part.is_last && !trace.has_future() {
-            self.found = findings(trace, &self.live);
+            self.found = findings(trace, &self.live, &self.used);
         }
     }
 
@@ -115,14 +190,14 @@ fn change(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<
     let function = trace.function(call.function);
     let process = trace.thread(call.thread).process;
     let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
-    let stream = || Some((Kind::Stream, u64::from(call.stream?.0)));
-    let event = || Some((Kind::Event, u64::from(call.event?.event.0)));
-    let context = || Some((Kind::Context, u64::from(call.context?.0)));
-    let graph = || Some((Kind::Graph, u64::from(call.graph?.serial)));
-    let memory = |address: u64| (Kind::Memory, address);
+    let stream = || Some((ObjectKind::Stream, u64::from(call.stream?.0)));
+    let event = || Some((ObjectKind::Event, u64::from(call.event?.event.0)));
+    let context = || Some((ObjectKind::Context, u64::from(call.context?.0)));
+    let graph = || Some((ObjectKind::Graph, u64::from(call.graph?.serial)));
+    let memory = |address: u64| (ObjectKind::Memory, address);
     let allocated = word(ArgPart::Allocated).or_else(|| word(ArgPart::HostAllocated));
     let freed = word(ArgPart::Freed).or_else(|| word(ArgPart::HostFreed));
-    let (thing, makes) = match function.role {
+    let (entity, makes) = match function.role {
         Role::CreateStream => (stream()?, true),
         Role::DestroyStream => (stream()?, false),
         Role::CreateEvent => (event()?, true),
@@ -137,30 +212,41 @@ fn change(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<
             (None, None) => return None,
         },
     };
-    let is_thing = thing.0 != Kind::Memory || thing.1 != 0;
-    if call.result() != Some(0) || !is_thing {
+    let is_entity = entity.0 != ObjectKind::Memory || entity.1 != 0;
+    if call.result() != Some(0) || !is_entity {
         return None;
     }
     let bytes = word(ArgPart::Size).unwrap_or(0);
     Some(Change {
         // Another thread may get the memory before the call that gives it back returns.
         at: if makes { call.end } else { call.begin },
-        thing: (process, thing.0, thing.1),
+        entity: (process, entity.0, entity.1),
         made: makes.then(|| (Note::of(trace, id, wanted(id)), bytes)),
     })
 }
 
-fn findings(trace: &Trace, live: &HashMap<Thing, (Note, u64)>) -> Vec<(ProcessId, Finding)> {
-    let mut groups: HashMap<Group, (Note, Finding, u64)> = HashMap::new();
-    for ((process, kind, _), (note, size)) in live {
+fn findings(
+    trace: &Trace,
+    live: &HashMap<ObjectKey, (Note, u64)>,
+    used: &Used,
+) -> Vec<(ProcessId, Finding)> {
+    let mut groups: HashMap<Group, (Note, Finding, u64, KeptObjects)> = HashMap::new();
+    for (key, (note, size)) in live {
+        let (process, kind, _) = key;
         let has_ended = trace.process(*process).end_ns.is_some();
-        if !has_ended || !note.is_wanted {
+        let is_pooled = matches!(kind, ObjectKind::Stream | ObjectKind::Event);
+        let is_pooled = is_pooled && trace.process(*process).is_python();
+        if !has_ended || !note.is_wanted || is_pooled {
             continue;
         }
         let this = Finding::of_note(trace, note);
+        let kept = KeptObjects {
+            last_made: note.end,
+            first_left: used.last(key),
+        };
         groups
             .entry((*process, *kind, note.thread, note.function))
-            .and_modify(|(first, finding, sum)| {
+            .and_modify(|(first, finding, sum, all)| {
                 // They come in no order, and several may have begun at the same time.
                 let is_first = (note.begin, note.number) < (first.begin, first.number);
                 finding.join(&this);
@@ -169,14 +255,16 @@ fn findings(trace: &Trace, live: &HashMap<Thing, (Note, u64)>) -> Vec<(ProcessId
                     *first = *note;
                 }
                 *sum += size;
+                *all = all.join(kept);
             })
-            .or_insert((*note, this, *size));
+            .or_insert((*note, this, *size, kept));
     }
+    groups.retain(|_, (_, finding, _, kept)| !kept.is_pool(finding.count));
     let found = groups
         .into_iter()
-        .map(|((process, kind, ..), (_, finding, sum))| {
+        .map(|((process, kind, ..), (_, finding, sum, _))| {
             let size = match kind {
-                Kind::Memory => format!(" with {}", bytes(sum)),
+                ObjectKind::Memory => format!(" with {}", bytes(sum)),
                 _ => String::new(),
             };
             let finding = Finding {
@@ -187,7 +275,7 @@ fn findings(trace: &Trace, live: &HashMap<Thing, (Note, u64)>) -> Vec<(ProcessId
                     kind.name(),
                     if finding.count == 1 { "" } else { "s" },
                 ),
-                advice: "give back what the call makes".to_owned(),
+                advice: "release what the call makes".to_owned(),
                 streams: Vec::new(),
                 ..finding
             };

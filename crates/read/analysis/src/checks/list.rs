@@ -39,6 +39,8 @@ macro_rules! list {
 list! {
     "call_in_callback.rs" call_in_callback CallInCallback "call-in-callback" Warning
         "calls in a callback that may wait for the callback itself",
+    "copy_not_awaited.rs" copy_not_awaited CopyNotAwaited "copy-not-awaited" Warning
+        "copies to the host for which nothing waited until the program ended",
     "data_race.rs" data_race DataRace "data-race" Error
         "uses of the same memory that nothing puts in order",
     "destroyed_while_waited.rs" destroyed_while_waited DestroyedWhileWaited "destroyed-while-waited" Error
@@ -57,8 +59,12 @@ list! {
         "replays of graphs after memory that they use was given back",
     "leak.rs" leak Leak "leak" Info
         "streams, events, contexts, graphs and memory that were not given back",
+    "made_each_round.rs" made_each_round MadeEachRound "made-each-round" Info
+        "memory that is allocated and given back again and again",
     "near_limit.rs" near_limit NearLimit "near-limit" Info
         "many streams or events at a time, near the limit of a device",
+    "needless_wait.rs" needless_wait NeedlessWait "needless-wait" Info
+        "waits of streams for work that comes before anyway",
     "pageable_copy.rs" pageable_copy PageableCopy "pageable-copy" Warning
         "asynchronous copies of pageable memory, which the host does itself",
     "recorded_while_waited.rs" recorded_while_waited RecordedWhileWaited "recorded-while-waited" Warning
@@ -73,10 +79,18 @@ list! {
         "submissions of two threads to one stream at the same time",
     "short_lived.rs" short_lived ShortLived "short-lived" Info
         "streams and events that are made again instead of being reused",
+    "small_copies.rs" small_copies SmallCopies "small-copies" Info
+        "thousands of copies of a few bytes",
+    "streams_in_turn.rs" streams_in_turn StreamsInTurn "streams-in-turn" Info
+        "streams that the host uses in turn, so that their work never overlaps",
+    "sync_each_task.rs" sync_each_task SyncEachTask "sync-each-task" Info
+        "waits of the host after each of many short tasks",
     "unrecorded_event.rs" unrecorded_event UnrecordedEvent "unrecorded-event" Error
         "waits for events that had not been recorded, which wait for nothing",
     "unserved_callback.rs" unserved_callback UnservedCallback "unserved-callback" Error
         "callbacks that no thread of the program could run",
+    "unwritten_read.rs" unwritten_read UnwrittenRead "unwritten-read" Warning
+        "copies to the host of memory that nothing had written",
     "used_after_end.rs" used_after_end UsedAfterEnd "used-after-end" Error
         "uses of streams, events and contexts that had been ended",
 }

@@ -21,17 +21,17 @@ use ascend_trace_recording::units::count;
 use ascend_trace_recording::{CallId, ProcessId};
 
 use super::super::finding::began;
-use super::super::lives::Kind;
+use super::super::object_lifetimes::ObjectKind;
 use super::super::{Check, Finding};
 use crate::Window;
 
 const STREAMS: u64 = 512 * 8 / 10;
 const EVENTS: u64 = 65_536 * 8 / 10;
 
-const fn limit(kind: Kind) -> u64 {
+const fn limit(kind: ObjectKind) -> u64 {
     match kind {
-        Kind::Stream => STREAMS,
-        Kind::Event => EVENTS,
+        ObjectKind::Stream => STREAMS,
+        ObjectKind::Event => EVENTS,
     }
 }
 
@@ -45,7 +45,7 @@ struct Live {
 }
 
 /// Devices are those of the calling threads; `None` where that is not known.
-type Key = (ProcessId, Option<u8>, Kind);
+type Key = (ProcessId, Option<u8>, ObjectKind);
 
 #[derive(Debug, Default)]
 pub(super) struct NearLimit {
@@ -56,7 +56,7 @@ impl Check for NearLimit {
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         let role = |id: &CallId| trace.function(trace.call(*id).function).role;
-        let matters = |role: Role| Kind::of(role).is_some() || ends_all(role);
+        let matters = |role: Role| ObjectKind::of(role).is_some() || ends_all(role);
         let mut calls: Vec<CallId> = window.calls().filter(|id| matters(role(id))).collect();
         // Calls of different threads come in any order.
         calls.sort_by_key(|id| began(trace, *id));
@@ -66,7 +66,7 @@ impl Check for NearLimit {
                 continue;
             }
             let process = trace.thread(call.thread).process;
-            let Some((kind, makes)) = Kind::of(role(&id)) else {
+            let Some((kind, makes)) = ObjectKind::of(role(&id)) else {
                 let is_over = |key: &Key| {
                     key.0 == process && (call.device.is_none() || key.1 == call.device)
                 };

@@ -1,13 +1,13 @@
 //! A thread recorded an event again while another thread was waiting for the event. The waiting call may return
-//! after the first record or after the second one. What the waiting thread knows to be done is then a matter of chance.
+//! after the first record or after the second one. The work that the waiting thread knows to be done is then a matter of chance.
 //!
 //! Use one event for each thing that a thread waits for, or record again when the waiting thread has returned.
 
 use ascend_trace_format::api::Role;
 use ascend_trace_recording::{CallId, Trace};
 
-use super::super::order::Note;
-use super::super::overlap::{Overlaps, waiter};
+use super::super::happens_before::Note;
+use super::super::wait_overlap::{Overlaps, waiter};
 use super::super::{Check, Finding};
 use crate::Window;
 

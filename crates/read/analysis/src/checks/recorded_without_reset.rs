@@ -10,7 +10,7 @@
 use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
 use super::super::grouping::Sorted;
-use super::super::order::{Fact, Note};
+use super::super::happens_before::{Fact, Note};
 use super::super::{Check, Finding};
 
 #[derive(Debug, Default)]

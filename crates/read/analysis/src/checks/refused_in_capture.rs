@@ -1,4 +1,4 @@
-//! The runtime refused a call because of a capture, and the capture of the graph succeeded. What the call was to do
+//! The runtime refused a call because of a capture, and the capture of the graph succeeded. The effect of the call
 //! is missing: the graph does not have it, and it did not happen. Examples are a wait on the default stream, a
 //! synchronisation of a stream that is being captured, and a copy that blocks.
 //!

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use ascend_trace_recording::{CallId, StreamId, ThreadId, Trace};
 
 use super::super::grouping::Sorted;
-use super::super::order::Note;
+use super::super::happens_before::Note;
 use super::super::{Check, Finding};
 use crate::Window;
 

@@ -9,8 +9,8 @@ use ascend_trace_recording::units::count;
 use ascend_trace_recording::{CallId, ProcessId};
 
 use super::super::finding::began;
-use super::super::lives::Kind;
-use super::super::{Check, Finding};
+use super::super::object_lifetimes::ObjectKind;
+use super::super::{Check, Finding, Remedy};
 use crate::Window;
 
 /// Fewer are not worth a word.
@@ -18,7 +18,7 @@ const LEAST: u64 = 64;
 
 /// The calls of one kind in a process.
 #[derive(Debug, Default)]
-struct Seen {
+struct ProcessCalls {
     /// Destroyed, and not made again since.
     spare: u64,
     /// The calls that made one where another had been destroyed.
@@ -27,19 +27,19 @@ struct Seen {
 
 #[derive(Debug, Default)]
 pub(super) struct ShortLived {
-    seen: HashMap<(ProcessId, Kind), Seen>,
+    seen: HashMap<(ProcessId, ObjectKind), ProcessCalls>,
 }
 
 impl Check for ShortLived {
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
-        let kind = |id: &CallId| Kind::of(trace.function(trace.call(*id).function).role);
+        let kind = |id: &CallId| ObjectKind::of(trace.function(trace.call(*id).function).role);
         let mut calls: Vec<CallId> = window.calls().filter(|id| kind(id).is_some()).collect();
         // Calls of different threads come in any order.
         calls.sort_by_key(|id| began(trace, *id));
         for id in calls.into_iter().filter(|id| wanted(*id)) {
             let call = trace.call(id);
-            let Some((kind, makes)) = Kind::of(trace.function(call.function).role) else {
+            let Some((kind, makes)) = ObjectKind::of(trace.function(call.function).role) else {
                 continue;
             };
             if call.result() != Some(0) {
@@ -73,6 +73,7 @@ impl Check for ShortLived {
                     kind.name()
                 ),
                 advice: format!("keep {} and use them again", kind.name()),
+                remedy: Some(Remedy::NotSimulated),
                 ..finding
             })
         });

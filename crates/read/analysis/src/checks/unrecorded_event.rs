@@ -2,11 +2,16 @@
 //! Work after it may run before the work that it should wait for. The result is then right or wrong by chance.
 //!
 //! Record the event before you submit the wait. If another thread records it, let that thread signal when it has.
+//! A pipeline with several buffers waits in its first round for events that later rounds record. So a wait is no finding
+//! where a later wait for the same event had a record to wait for.
+//!
 //! Only events of `aclrtCreateEventExWithFlag` do this; PyTorch uses them. Some other events refuse the wait. Events
 //! of `aclrtCreateEventWithFlag` with `ACL_EVENT_SYNC` hold the stream until the next record.
 
+use std::collections::HashSet;
+
 use ascend_trace_format::api::Role;
-use ascend_trace_recording::{CallId, Trace};
+use ascend_trace_recording::{Call, CallId, EventId, Trace};
 
 use super::super::grouping::Groups;
 use super::super::{Check, Finding};
@@ -17,21 +22,39 @@ const MADE_EX: u8 = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct UnrecordedEvent {
-    groups: Groups<u32>,
+    /// By the event, and its serial.
+    groups: Groups<(EventId, u32)>,
+    /// The events in them, and those for which a later wait was not in vain.
+    seen: HashSet<EventId>,
+    recorded: HashSet<EventId>,
 }
 
 impl Check for UnrecordedEvent {
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         for id in window.calls().filter(|id| wanted(*id)) {
-            if let Some(serial) = unrecorded(trace, id) {
-                self.groups.add(trace, id, serial, 0);
+            if let Some(event) = unrecorded(trace, id) {
+                self.seen.insert(event);
+                let serial = trace.event(event).serial;
+                self.groups.add(trace, id, (event, serial), 0);
             }
+        }
+        if self.seen.is_empty() {
+            return;
+        }
+        for call in window.calls().map(|id| trace.call(id)) {
+            let recorded = call.event.filter(|it| it.number > 0 && waits(trace, call));
+            let recorded = recorded.map(|it| it.event);
+            self.recorded
+                .extend(recorded.filter(|it| self.seen.contains(it)));
         }
     }
 
     fn findings(&mut self) -> Vec<Finding> {
-        std::mem::take(&mut self.groups).into_findings(|found, serial, _| {
+        let recorded = std::mem::take(&mut self.recorded);
+        let mut groups = std::mem::take(&mut self.groups);
+        groups.leave_out(|(event, _)| recorded.contains(event));
+        groups.into_findings(|found, (_, serial), _| {
             let what = format!(
                 "{} waited for nothing: event {serial} had not been recorded",
                 found.site.name
@@ -43,11 +66,15 @@ impl Check for UnrecordedEvent {
 }
 
 /// The event for which a call waited in vain.
-fn unrecorded(trace: &Trace, id: CallId) -> Option<u32> {
+fn unrecorded(trace: &Trace, id: CallId) -> Option<EventId> {
     let call = trace.call(id);
-    let role = trace.function(call.function).role;
     let generation = call.event.filter(|generation| generation.number == 0)?;
     let event = trace.event(generation.event);
-    let waits = matches!(role, Role::WaitEvent | Role::SyncEvent);
-    (waits && event.creation == MADE_EX && call.result() == Some(0)).then_some(event.serial)
+    let is_wait = waits(trace, call) && call.result() == Some(0);
+    (is_wait && event.creation == MADE_EX).then_some(generation.event)
+}
+
+fn waits(trace: &Trace, call: &Call) -> bool {
+    let role = trace.function(call.function).role;
+    matches!(role, Role::WaitEvent | Role::SyncEvent)
 }

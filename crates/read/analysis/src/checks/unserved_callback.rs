@@ -16,7 +16,7 @@ use crate::subscriptions::Subscriptions;
 
 /// Facts about a process.
 #[derive(Debug, Default)]
-struct Seen {
+struct ProcessCallbacks {
     /// By launching thread, and by how the program names the one that is subscribed to the stream: the first callback, and
     /// how many there are.
     launched: HashMap<(ThreadId, Option<u64>), Finding>,
@@ -24,7 +24,7 @@ struct Seen {
     reporters: HashSet<u64>,
 }
 
-impl Seen {
+impl ProcessCallbacks {
     /// Whether a thread ran the callbacks of the streams that this one is subscribed to.
     fn serves(&self, subscriber: Option<u64>) -> bool {
         match subscriber {
@@ -36,7 +36,7 @@ impl Seen {
 
 #[derive(Debug, Default)]
 pub(super) struct UnservedCallback {
-    processes: HashMap<ProcessId, Seen>,
+    processes: HashMap<ProcessId, ProcessCallbacks>,
     subscriptions: Subscriptions,
 }
 
@@ -75,15 +75,15 @@ impl Check for UnservedCallback {
         let found = processes.flat_map(|mut seen| {
             let launched = std::mem::take(&mut seen.launched).into_iter();
             let unserved = launched.filter(|((_, subscriber), _)| !seen.serves(*subscriber));
-            let nobody = seen.reporters.is_empty();
-            unserved.map(|(_, finding)| found(finding, nobody)).collect::<Vec<_>>()
+            let has_no_reporter = seen.reporters.is_empty();
+            unserved.map(|(_, finding)| found(finding, has_no_reporter)).collect::<Vec<_>>()
         });
         found.collect()
     }
 }
 
-fn found(finding: Finding, nobody: bool) -> Finding {
-    let missing = match nobody {
+fn found(finding: Finding, has_no_reporter: bool) -> Finding {
+    let missing = match has_no_reporter {
         true => "no thread called",
         false => "the thread that is subscribed to the stream did not call",
     };

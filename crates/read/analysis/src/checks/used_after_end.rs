@@ -11,8 +11,8 @@ use ascend_trace_format::api::Role;
 use ascend_trace_recording::{FunctionId, ThreadId, Trace};
 
 use super::super::grouping::Sorted;
-use super::super::order::Fact;
-use super::super::{Check, Finding, Thing, Use};
+use super::super::happens_before::Fact;
+use super::super::{Check, Finding, EndedObject, Use};
 
 /// Common part of findings: the thread, the kind of object, its use, and the function that ended it.
 type Key = (ThreadId, [FunctionId; 2], &'static str);
@@ -29,7 +29,7 @@ impl Check for UsedAfterEnd {
                 Fact::UsedAfterEnd(it) if it.by.is_wanted => {
                     let process = trace.thread(it.by.thread).process;
                     let functions = [it.by.function, it.ended.function];
-                    let key = (it.by.thread, functions, kind(it.thing));
+                    let key = (it.by.thread, functions, kind(it.entity));
                     self.found.add(process, key, finding(trace, it));
                 }
                 Fact::Unknown(process) => self.found.doubt(*process),
@@ -43,12 +43,12 @@ impl Check for UsedAfterEnd {
     }
 }
 
-fn kind(thing: Thing) -> &'static str {
-    match thing {
-        Thing::Stream(_) => "stream",
-        Thing::Event(_) => "event",
-        Thing::Context => "context",
-        Thing::Binding => "binding",
+fn kind(entity: EndedObject) -> &'static str {
+    match entity {
+        EndedObject::Stream(_) => "stream",
+        EndedObject::Event(_) => "event",
+        EndedObject::Context => "context",
+        EndedObject::Binding => "binding",
     }
 }
 
@@ -57,18 +57,18 @@ fn finding(trace: &Trace, it: &Use) -> Finding {
     let ender = trace.function(it.ended.function);
     let by = format!("{} (call {})", ender.name, it.ended.number);
     let mut streams = Vec::new();
-    let what = match it.thing {
-        Thing::Stream(stream) => {
+    let what = match it.entity {
+        EndedObject::Stream(stream) => {
             let number = trace.stream(stream).number();
             streams.push(number);
             format!("{name} used stream {number}, which {by} had ended")
         }
-        Thing::Event(event) => {
+        EndedObject::Event(event) => {
             let serial = trace.event(event).serial;
             format!("{name} used event {serial}, which {by} had ended")
         }
-        Thing::Context => format!("{name} used a context that {by} had ended"),
-        Thing::Binding => format!("{name} had no context: {by} had ended what the thread used"),
+        EndedObject::Context => format!("{name} used a context that {by} had ended"),
+        EndedObject::Binding => format!("{name} had no context: {by} had ended the context that the thread used"),
     };
     let advice = match ender.role {
         Role::ResetDevice => "make the call before the reset, or set the device and make things again",

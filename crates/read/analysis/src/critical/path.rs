@@ -3,12 +3,15 @@
 use ascend_trace_recording::{TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
-use super::causes::{Cause, Causes, Way, latest, of_ends, span};
-use super::code::{Code, Marked, Table};
-use super::owners::{Own, Owners};
-use super::segment::Kind;
+use super::item_code::{Code, Marked, Table};
+use super::outside_pauses::{Ended, OutsidePauses, counted};
+use super::piece_owners::{Owners, PathItem};
+use super::pieces::Pieces;
+use super::segment::SegmentKind;
 use super::segments::{Piece, Segments};
+use super::wait_reasons::{Cause, Causes, WaitReason, latest, of_ends, span};
 use crate::estimate::Learner;
+use crate::whatif::{Handover, PauseReader};
 use crate::{Class, Fold, Needs, Node, Window};
 
 /// The cause of the end of a call or task.
@@ -25,7 +28,7 @@ struct End {
 pub(crate) struct Links {
     range: TimeRange,
     begins: Table<Code>,
-    ways: Table<Way>,
+    ways: Table<WaitReason>,
     /// Of those alone that did wait.
     ends: FxHashMap<Code, End>,
     /// The last item to end, and whether another thread or stream ended then as well.
@@ -34,20 +37,23 @@ pub(crate) struct Links {
     /// What began last of all that goes on where the range ends, and that begin.
     running: Option<(i64, Code)>,
     causes: Causes,
+    /// Pauses of threads; `None` if no thread can wait for another.
+    pauses: Option<PauseReader>,
 }
 
 impl Links {
-    /// With the path to the last end in a range.
-    pub(crate) fn within(range: TimeRange) -> Self {
+    /// With the path to the last end in a range of a recording with these entities.
+    pub(crate) fn within(range: TimeRange, entities: &Trace) -> Self {
         Self {
             range,
             begins: Table::of(Code::NONE),
-            ways: Table::of(Way::None),
+            ways: Table::of(WaitReason::None),
             ends: FxHashMap::default(),
             last: None,
             is_tied: false,
             running: None,
             causes: Causes::default(),
+            pauses: PauseReader::of(entities),
         }
     }
 
@@ -89,10 +95,14 @@ impl Links {
             .or_else(before)
     }
 
-    fn end(&mut self, trace: &Trace, node: Node, cause: Cause) {
-        let Some(TimeRange { begin, end }) = span(trace, node) else {
+    fn end(&mut self, window: &Window<'_>, node: Node, cause: Cause) {
+        let trace = window.trace;
+        let Some(TimeRange { mut begin, end }) = span(trace, node) else {
             return;
         };
+        if let (Node::Call(id), WaitReason::Return) = (node, cause.way) {
+            begin = window.stalls.waited_since(trace, id).min(begin);
+        }
         // A cause before the begin held up nothing; by the bars, it may have.
         let may_have = cause.leave >= begin.saturating_sub(cause.error);
         if !may_have {
@@ -121,7 +131,7 @@ impl Links {
     }
 
     /// The path, from its end back, and its items.
-    fn walk(&self) -> (Vec<(Code, Way)>, Marked) {
+    fn walk(&self, pauses: &OutsidePauses) -> (Vec<(Code, WaitReason)>, Marked) {
         let mut path = Vec::new();
         let mut seen = Marked::default();
         let target = self.target();
@@ -134,7 +144,10 @@ impl Links {
             let end = end.filter(|it| it.is_held);
             let (cause, way) = match end {
                 Some(end) => (end.cause.code, end.cause.way),
-                None => (self.begins.get(code), self.ways.get(code)),
+                None => match (self.begins.get(code), self.ways.get(code)) {
+                    (before, WaitReason::Program) => pauses.cause(code, before),
+                    known => known,
+                },
             };
             path.push((code, way));
             is_early = way.leaves_early();
@@ -167,11 +180,16 @@ impl Fold for Links {
             }
         });
         self.causes = causes;
-        of_ends(window, &mut |node, cause| self.end(trace, node, cause));
+        of_ends(window, &mut |node, cause| self.end(window, node, cause));
+        if let Some(pauses) = &mut self.pauses {
+            pauses.take(window);
+        }
     }
 
-    fn finish(self) -> Path {
-        let (walked, on) = self.walk();
+    fn finish(mut self) -> Path {
+        let pauses = self.pauses.take().map(PauseReader::finish);
+        let pauses = OutsidePauses::of(pauses.unwrap_or_default());
+        let (walked, on) = self.walk(&pauses);
         let goes_on = self.target().is_some_and(|it| it.1);
         let mut ends = self.ends;
         ends.retain(|code, _| on.place(*code).is_some());
@@ -181,6 +199,8 @@ impl Fold for Links {
             goes_on,
             ends,
             facts: vec![None; walked.len()],
+            ended: pauses.on(&walked),
+            handovers: pauses.into_handovers(),
             walked,
             on,
             causes: Causes::default(),
@@ -193,18 +213,18 @@ impl Fold for Links {
 /// Facts about an item on the path: as few as possible, since most calls and tasks of a program have
 /// one.
 #[derive(Clone, Copy, Debug)]
-struct Fact {
-    own: Own,
+pub(super) struct Fact {
+    own: PathItem,
     end: i64,
     /// The best estimate of its time, by how much its duration may be off, and by how much the clocks of host and device.
-    placed: TimeRange,
-    error: i64,
-    clocks: i64,
+    pub(super) placed: TimeRange,
+    pub(super) error: i64,
+    pub(super) clocks: i64,
     /// When the cause of its begin was available, and whether another may have been the last.
     leave: i64,
     tie: bool,
     /// Its own part.
-    kind: Kind,
+    kind: SegmentKind,
 }
 
 /// The path. The second pass adds the facts about its items.
@@ -215,9 +235,12 @@ pub(crate) struct Path {
     is_tied: bool,
     /// Its last part ends after the range.
     goes_on: bool,
-    walked: Vec<(Code, Way)>,
+    walked: Vec<(Code, WaitReason)>,
     on: Marked,
     ends: FxHashMap<Code, End>,
+    /// The pauses on it that something seems to have ended, and their descriptions.
+    ended: FxHashMap<Code, Ended>,
+    handovers: Vec<Handover>,
     causes: Causes,
     /// By place among the items of the path.
     facts: Vec<Option<Fact>>,
@@ -243,7 +266,7 @@ impl Path {
                 break;
             };
             if last.is_none() {
-                pieces.push((place, Kind::Edge), fact.end, 0, false);
+                pieces.push((place, SegmentKind::Edge), fact.end, 0, false);
             }
             last = Some(place);
             if !is_early {
@@ -256,95 +279,42 @@ impl Path {
                 None => fact.leave,
             };
             match way {
-                Way::Peer => pieces.push((place, fact.kind), leave, fact.error, tie),
+                WaitReason::Peer => pieces.push((place, fact.kind), leave, fact.error, tie),
                 way if way.is_of_end() => {
-                    pieces.push((place, Kind::of_way(*way)), leave, fact.clocks, tie);
+                    pieces.push((place, SegmentKind::of_way(*way)), leave, fact.clocks, tie);
                 }
                 way => {
                     pieces.push((place, fact.kind), fact.placed.begin, fact.error, false);
                     let error = fact.error.saturating_add(fact.clocks);
-                    pieces.push((place, Kind::of_way(*way)), leave, error, tie || fact.tie);
+                    let kind = SegmentKind::of_way(*way);
+                    match self.ended.get(code) {
+                        Some(ended) => {
+                            let clocks = self.place(ended.by).map_or(0, |it| it.1.clocks);
+                            let error = error.saturating_add(clocks);
+                            pieces.push((place, kind), ended.at, error, ended.may_be_own);
+                        }
+                        None => pieces.push((place, kind), leave, error, tie || fact.tie),
+                    }
                 }
             }
             is_early = way.leaves_early();
         }
         if let Some(place) = last {
-            pieces.push((place, Kind::Edge), self.range.begin, 0, false);
+            pieces.push((place, SegmentKind::Edge), self.range.begin, 0, false);
         }
         pieces.found
     }
 }
 
-/// The pieces of a path on the way from its end back.
-struct Pieces {
-    found: Vec<Piece>,
-    /// The begin of the range, and the begin of the last piece that was added.
-    from: i64,
-    reached: i64,
-    /// A tie where no time passed is one of the piece before.
-    tie: bool,
-}
-
-impl Pieces {
-    fn within(range: TimeRange, tie: bool) -> Self {
-        Self {
-            found: Vec::new(),
-            from: range.begin,
-            reached: range.end,
-            tie,
-        }
-    }
-
-    fn goes_on(&self) -> bool {
-        self.reached > self.from
-    }
-
-    /// Adds the piece from a time to the last one.
-    fn push(&mut self, (owner, kind): (u32, Kind), begin: i64, error: i64, tie: bool) {
-        let range = TimeRange::new(begin.max(self.from), self.reached);
-        self.tie |= tie;
-        if range.is_empty() {
-            return;
-        }
-        self.found.push(Piece {
-            range,
-            owner,
-            kind,
-            tie: std::mem::take(&mut self.tie),
-            error: narrow(error),
-        });
-        self.reached = range.begin;
-    }
-
-    /// The next piece ends with an item. Where the bar of the item ends later than its estimate, the rest belongs to the
-    /// last piece.
-    fn end_at(&mut self, owner: u32, fact: &Fact) {
-        let rest = self.reached.saturating_sub(fact.placed.end);
-        let error = match rest > 0 {
-            true => fact.error.saturating_add(fact.clocks),
-            false => fact.clocks,
-        };
-        match self.found.last_mut() {
-            // Its begin is the end of the item.
-            Some(after) => {
-                after.error = after.error.max(narrow(error));
-                if rest > 0 {
-                    after.range.begin = fact.placed.end.max(self.from);
-                    self.reached = after.range.begin;
-                }
-            }
-            None if rest > 0 => self.push((owner, Kind::Edge), fact.placed.end, error, false),
-            None => {}
-        }
-    }
-}
-
-fn narrow(error: i64) -> u32 {
-    u32::try_from(error.max(0)).unwrap_or(u32::MAX)
+/// The pieces of the path, and how threads seem to wait for each other on it.
+#[derive(Debug, Default)]
+pub(crate) struct PathPieces {
+    pub(crate) segments: Segments,
+    pub(crate) handovers: Vec<Handover>,
 }
 
 impl Fold for Path {
-    type Answer = Segments;
+    type Answer = PathPieces;
 
     const NEEDS: Needs = Needs::Dependencies;
     fn take(&mut self, window: &Window<'_>) {
@@ -377,18 +347,22 @@ impl Fold for Path {
                 clocks: time.map_or(0, |it| it.error.saturating_sub(it.local_error).max(0)),
                 leave: latest.map_or(i64::MIN, |it| it.0.leave),
                 tie: latest.is_some_and(|it| it.1.is_some()),
-                kind: Kind::of_own(trace, node),
+                kind: SegmentKind::of_own(trace, node),
                 own: owners.own(trace, node, ran.begin),
             };
             facts[place] = Some(fact);
         });
     }
 
-    fn finish(self) -> Segments {
+    fn finish(self) -> PathPieces {
         let mut pieces = self.pieces();
         pieces.reverse();
         let owners = self.facts.into_iter();
         let owners = owners.map(|fact| fact.map(|it| it.own)).collect();
-        Segments::new(pieces, owners, self.owners)
+        let ended = self.walked.iter().filter_map(|it| self.ended.get(&it.0));
+        PathPieces {
+            handovers: counted(self.handovers, ended),
+            segments: Segments::new(pieces, owners, self.owners),
+        }
     }
 }

@@ -6,23 +6,25 @@ use std::sync::Arc;
 use ascend_trace_recording::{OpenError, Recording, TimeRange};
 use serde::Serialize;
 
-use super::path::Links;
-use super::segment::Kind;
+use super::path::{Links, PathPieces};
+use super::segment::SegmentKind;
 use super::segments::Segments;
+use crate::columns::declare::*;
+use crate::whatif::Handover;
 use crate::{Fold, Step, Window};
 
+table_row! {
 /// Pieces of the path of one kind and name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Share {
-    pub kind: Kind,
-    /// The operation, or the call that came next; `null` for the sum of a kind.
-    pub name: Option<String>,
-    pub count: u64,
-    pub total_ns: i64,
-    /// By how much that may be off: the errors of all pieces together.
-    pub error_ns: i64,
-    /// Of the length of the path, 0 to 1.
-    pub share: f64,
+    pub share: f64 => column("share", ColumnKind::Share, |it: &Self| it.share.into(), "share of the range, 0 to 1").shown("share", 0);
+    => column("", Duration, |it: &Self| Value::estimate((it.total_ns, it.error_ns), 0), "the time and its error").shown("time", 0);
+    pub count: u64 => column("count", Count, |it: &Self| it.count.into(), "how many pieces").shown("pieces", 0);
+    pub kind: SegmentKind => column("kind", Word, |it: &Self| it.kind.name().into(), "a word of [ANALYSIS.md](ANALYSIS.md#the-critical-path)").shown("what", 0);
+    pub name: Option<String> => column("name", Text, |it: &Self| it.name.as_ref().into(), "the task or call, or the call that came next; `null` for the sum of a kind").shown("name", 0).if_any(|it| it.name.is_some());
+    pub total_ns: i64 => column("total_ns", Duration, |it: &Self| it.total_ns.into(), "their time; for all kinds it is the range");
+    pub error_ns: i64 => column("error_ns", Duration, |it: &Self| it.error_ns.into(), "by how much it may be off, the errors of all pieces together");
+}
 }
 
 /// How often the recording is read.
@@ -40,10 +42,14 @@ pub struct Critical {
     pub begin_ns: i64,
     pub end_ns: i64,
     /// Longest first; together they make up the path.
+    #[serde(serialize_with = "rows")]
     pub kinds: Vec<Share>,
+    #[serde(serialize_with = "rows")]
     pub names: Vec<Share>,
     /// Pieces before which the path may have come another way, by the error bars.
     pub ties: u64,
+    /// How threads seem to wait for each other outside of AscendCL, with the number of these waits on the path.
+    pub handovers: Vec<Handover>,
     /// From begin to end, without gaps.
     #[serde(skip)]
     pub segments: Segments,
@@ -53,8 +59,8 @@ impl Critical {
     /// Of a trace in memory.
     pub fn of(window: &Window<'_>, range: impl Into<TimeRange>) -> Self {
         let range = range.into();
-        let path = Links::within(range).of(window);
-        Self::told(range, path.of(window))
+        let path = Links::within(range, window.trace).of(window);
+        Self::reported(range, path.of(window))
     }
 
     /// Of a range of a recording, which is read twice.
@@ -82,16 +88,20 @@ impl Critical {
         mut keep_on: impl FnMut(Pass, i64) -> bool,
     ) -> Result<Option<Self>, OpenError> {
         let range = range.into();
-        let links = Links::within(range);
+        let links = Links::within(range, recording.entities());
         let Some(path) = links.of_recording(recording, step, |it| keep_on(Pass::Causes, it))?
         else {
             return Ok(None);
         };
-        let segments = path.of_recording(recording, step, |it| keep_on(Pass::Pieces, it))?;
-        Ok(segments.map(|segments| Self::told(range, segments)))
+        let found = path.of_recording(recording, step, |it| keep_on(Pass::Pieces, it))?;
+        Ok(found.map(|found| Self::reported(range, found)))
     }
 
-    pub(crate) fn told(range: TimeRange, segments: Segments) -> Self {
+    pub(crate) fn reported(range: TimeRange, found: PathPieces) -> Self {
+        let PathPieces {
+            segments,
+            handovers,
+        } = found;
         let (mut names, mut kinds) = (Sums::new(), Sums::new());
         let mut ties = 0;
         for segment in segments.iter() {
@@ -106,15 +116,16 @@ impl Critical {
             kinds: shares(kinds, range),
             names: shares(names, range),
             ties,
+            handovers,
             segments,
         }
     }
 }
 
 /// By kind and name: how many pieces, their time, and its error.
-type Sums = BTreeMap<(Kind, Option<Arc<str>>), (u64, i64, i64)>;
+type Sums = BTreeMap<(SegmentKind, Option<Arc<str>>), (u64, i64, i64)>;
 
-fn count(sums: &mut Sums, key: (Kind, Option<Arc<str>>), (length, open): (i64, i64)) {
+fn count(sums: &mut Sums, key: (SegmentKind, Option<Arc<str>>), (length, open): (i64, i64)) {
     let (count, total, error) = sums.entry(key).or_default();
     *count += 1;
     *total += length;

@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{StreamId, ThreadId, TimeRange, Trace};
-use serde::Serialize;
 
-use super::causes::{Way, is_wait};
+use super::wait_reasons::{WaitReason, is_wait};
+use crate::columns::declare::*;
 use crate::{Class, Node};
 
 /// Activity on the path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SegmentKind {
     Computing,
     Communication,
     Copy,
@@ -24,6 +23,10 @@ pub enum Kind {
     Call,
     /// The host was in no call: the program itself.
     Program,
+    /// A thread seems to have waited outside of AscendCL: from the end of that wait to its next call.
+    Handover,
+    /// The host was in no call, and whether it worked or waited is not known.
+    Outside,
     /// An operator was planned, and not submitted yet.
     Queue,
     /// From the end of a call that submits to the begin of its task.
@@ -38,7 +41,7 @@ pub enum Kind {
     Edge,
 }
 
-impl Kind {
+impl SegmentKind {
     /// The word for it in tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,6 +52,8 @@ impl Kind {
             Self::Event => "event",
             Self::Call => "call",
             Self::Program => "program",
+            Self::Handover => "handover",
+            Self::Outside => "outside",
             Self::Queue => "queue",
             Self::Launch => "launch",
             Self::Switch => "switch",
@@ -74,15 +79,17 @@ impl Kind {
     }
 
     /// The kind of the time between the target and the end of a wait.
-    pub(super) fn of_way(way: Way) -> Self {
+    pub(super) fn of_way(way: WaitReason) -> Self {
         match way {
-            Way::None => Self::Edge,
-            Way::Program | Way::Inside | Way::CallbackBegin => Self::Program,
-            Way::Queue => Self::Queue,
-            Way::Launch => Self::Launch,
-            Way::Order => Self::Switch,
-            Way::Release | Way::Peer | Way::CallbackEnd => Self::Release,
-            Way::Return => Self::Return,
+            WaitReason::None => Self::Edge,
+            WaitReason::Program | WaitReason::Inside | WaitReason::CallbackBegin => Self::Program,
+            WaitReason::Handover | WaitReason::HandoverBegin => Self::Handover,
+            WaitReason::Outside => Self::Outside,
+            WaitReason::Queue => Self::Queue,
+            WaitReason::Launch => Self::Launch,
+            WaitReason::Order => Self::Switch,
+            WaitReason::Release | WaitReason::Peer | WaitReason::CallbackEnd => Self::Release,
+            WaitReason::Return => Self::Return,
         }
     }
 }
@@ -104,31 +111,39 @@ pub enum Owner {
     },
 }
 
+table_row! {
 /// A piece of the path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    pub kind: Kind,
-    /// The operation, or the call that came next.
-    pub name: Arc<str>,
-    pub begin_ns: i64,
-    pub end_ns: i64,
-    /// Number of the process in the recording.
-    pub process: u32,
-    /// The thread, for activities of the host.
-    pub tid: Option<u32>,
-    /// The stream, for activities of a device.
-    pub device: Option<u32>,
-    pub stream_id: Option<i64>,
-    /// By the error bars, something else may be on the path instead.
-    pub tie: bool,
-    /// The times of devices are estimates: by how much its duration may be off.
-    pub error_ns: i64,
+    => column("", Moment, |it: &Self| it.begin_ns.into(), "when it began").shown("begin", 120);
+    => column("", Duration, |it: &Self| Value::estimate((it.length(), it.error_ns), 0), "its duration and the error").shown("duration", 0);
+    pub process: u32 => column("process", Id, |it: &Self| it.process.into(), "number of the process in the recording").exported("process");
+    pub tid: Option<u32> => column("tid", Id, |it: &Self| it.tid.into(), "the thread, for the host; else `null`").exported("tid");
+    pub device: Option<u32> => column("device", Id, |it: &Self| it.device.into(), "the device of the stream, for a device; else `null`").exported("device");
+    pub stream_id: Option<i64> => column("stream_id", Id, |it: &Self| it.stream_id.into(), "number of the stream, for a device; else `null`").exported("stream_id");
+    pub kind: SegmentKind => column("kind", Word, |it: &Self| it.kind.name().into(), "a word of [ANALYSIS.md](ANALYSIS.md#the-critical-path)").shown("what", 0).exported("kind");
+    pub name: Arc<str> => column("name", Text, |it: &Self| it.name.as_ref().into(), "the task or call, or the call that came next").shown("name", 0).exported("name");
+    pub begin_ns: i64 => column("begin_ns", Moment, |it: &Self| it.begin_ns.into(), "when it began").exported("begin_ns");
+    pub end_ns: i64 => column("end_ns", Moment, |it: &Self| it.end_ns.into(), "when it ended").exported("end_ns");
+    => column("", Duration, |it: &Self| it.length().into(), "the time between").exported("length_ns");
+    => column("", Text, |it: &Self| it.place().into(), "the stream or the thread").shown("where", 100);
+    pub tie: bool => column("tie", Flag, |it: &Self| it.tie.into(), "whether something else may be on the path instead, because of the error bars").exported("tie");
+    => column("", Text, |it: &Self| if it.tie { "or another way" } else { "" }.into(), "the same").shown("", 0);
+    pub error_ns: i64 => column("error_ns", Duration, |it: &Self| it.error_ns.into(), "by how much its duration may be off").exported("error_ns");
     /// What did it, or came next.
-    #[serde(skip)]
-    pub owner: Owner,
+    pub owner: Owner;
+}
 }
 
 impl Segment {
+    fn place(&self) -> String {
+        match (self.device, self.stream_id, self.tid) {
+            (Some(device), Some(stream), _) => format!("device {device} stream {stream}"),
+            (_, _, Some(tid)) => format!("thread {tid}"),
+            _ => String::new(),
+        }
+    }
+
     pub fn length(&self) -> i64 {
         self.end_ns - self.begin_ns
     }

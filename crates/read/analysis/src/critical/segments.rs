@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use ascend_trace_recording::TimeRange;
 
-use super::owners::{Own, Owners};
-use super::segment::{Kind, Segment};
+use super::piece_owners::{Owners, PathItem};
+use super::segment::{Segment, SegmentKind};
 
 /// A piece of the path, and the place of its owner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) range: TimeRange,
     pub(super) owner: u32,
-    pub(super) kind: Kind,
+    pub(super) kind: SegmentKind,
     pub(super) tie: bool,
     /// By how much its duration may be off.
     pub(super) error: u32,
@@ -30,13 +30,13 @@ pub struct Segments {
 /// The items of a path: `None` for unreadable ones.
 #[derive(Debug, Default)]
 struct On {
-    facts: Vec<Option<Own>>,
+    facts: Vec<Option<PathItem>>,
     owners: Owners,
 }
 
 impl Segments {
     /// The owner of each piece is the place of an existing fact.
-    pub(super) fn new(pieces: Vec<Piece>, facts: Vec<Option<Own>>, owners: Owners) -> Self {
+    pub(super) fn new(pieces: Vec<Piece>, facts: Vec<Option<PathItem>>, owners: Owners) -> Self {
         let on = Arc::new(On { facts, owners });
         Self { pieces, on }
     }
@@ -49,7 +49,7 @@ impl Segments {
         self.pieces.is_empty()
     }
 
-    fn own(&self, piece: &Piece) -> Option<Own> {
+    fn own(&self, piece: &Piece) -> Option<PathItem> {
         *self.on.facts.get(piece.owner as usize)?
     }
 

@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Fact, RetKind, Role, TIMEOUTS, TaskKind, Untimed, WaitTarget};
+use ascend_trace_format::api::{
+    Fact, RetKind, Role, TIMEOUTS, TaskKind, Untimed, WaitTarget, is_answer,
+};
 use ascend_trace_recording::{
     Call, CallId, EventId, Generation, ProcessId, Stream, StreamId, TaskId, Trace,
 };
 
 use super::signals::Signals;
 use super::{Edge, EdgeKind, Node};
+use crate::polls::Polls;
 
 /// Return codes from here on describe failures on the device, after the call had waited; smaller ones
 /// refuse the call at once.
@@ -28,6 +31,9 @@ pub(super) struct Builder {
     signals: Signals,
     /// The calls that completed graphs, by process and serial of the graph.
     graphs: HashMap<(ProcessId, u32), CallId>,
+    /// The waits for each event, once a loop has asked for some.
+    waits: Option<HashMap<EventId, Vec<TaskId>>>,
+    polls: Polls,
     /// Waits, event syncs and replays with an unseen cause.
     open: Vec<CallId>,
 }
@@ -95,6 +101,9 @@ impl Builder {
         if meaning.drains && !function.is(Fact::Forced) {
             sync_streams(trace, id, call.stream, emit);
         }
+        if self.polls.note(trace, call).waited_since.is_some() {
+            self.polled(trace, id, emit);
+        }
         match function.role {
             Role::WaitEvent => self.resolve(trace, id, emit),
             Role::Task => match call.task.map(|task| trace.task(task)) {
@@ -113,36 +122,60 @@ impl Builder {
         }
     }
 
+    /// Links the last query of a loop to the task that the loop waited for.
+    fn polled(&mut self, trace: &Trace, id: CallId, emit: &mut dyn FnMut(Edge)) {
+        let call = trace.call(id);
+        match trace.function(call.function).role {
+            Role::QueryStream => sync_streams(trace, id, call.stream, emit),
+            Role::QueryEvent => self.resolve(trace, id, emit),
+            _ => {
+                let last = call
+                    .event
+                    .and_then(|it| self.last_wait(trace, it.event, call));
+                last.into_iter().for_each(|it| emit(synced(trace, it, id)));
+            }
+        }
+    }
+
+    /// The last wait for an event that had been submitted when a call began.
+    fn last_wait(&mut self, trace: &Trace, event: EventId, call: &Call) -> Option<TaskId> {
+        let waits = self.waits.get_or_insert_with(|| waits(trace));
+        let waits = waits.get(&event)?.iter().copied();
+        let begin = |it: TaskId| trace.call(trace.task(it).call).begin;
+        let before = waits.filter(|it| begin(*it) < call.begin);
+        before.max_by_key(|it| begin(*it))
+    }
+
     /// Links a call to the dependencies of it or its task, or notes that they were not seen yet.
     fn resolve(&mut self, trace: &Trace, id: CallId, emit: &mut dyn FnMut(Edge)) {
         let call = trace.call(id);
         let edge = match trace.function(call.function).role {
             Role::WaitEvent => self.wait(trace, id, call),
-            Role::SyncEvent => self.sync_event(trace, id, call),
+            Role::SyncEvent | Role::QueryEvent => self.sync_event(trace, id, call),
             _ if is_signal(call.task.map(|task| trace.task(task).kind)) => {
                 self.signals.resolve(trace, id, call)
             }
             _ => self.replay(trace, id, call),
         };
         match edge {
-            Found::Edge(edge) => emit(edge),
-            Found::NotYet => self.open.push(id),
-            Found::Nothing => {}
+            CallDependency::Edge(edge) => emit(edge),
+            CallDependency::NotYet => self.open.push(id),
+            CallDependency::Nothing => {}
         }
     }
 
-    fn wait(&self, trace: &Trace, id: CallId, call: &Call) -> Found {
+    fn wait(&self, trace: &Trace, id: CallId, call: &Call) -> CallDependency {
         let Some(task) = call.task.filter(|_| took_effect(trace, call)) else {
-            return Found::Nothing;
+            return CallDependency::Nothing;
         };
         let kind = match trace.runs(trace.task(task)) {
             true => EdgeKind::RecordToWait,
             false => EdgeKind::Captured,
         };
         match (call.event, self.record_for(trace, id)) {
-            (None, _) => Found::Nothing,
-            (_, None) => Found::NotYet,
-            (_, Some(record)) => Found::Edge(Edge {
+            (None, _) => CallDependency::Nothing,
+            (_, None) => CallDependency::NotYet,
+            (_, Some(record)) => CallDependency::Edge(Edge {
                 kind,
                 from: Node::Task(record),
                 to: Node::Task(task),
@@ -150,25 +183,25 @@ impl Builder {
         }
     }
 
-    fn sync_event(&self, trace: &Trace, id: CallId, call: &Call) -> Found {
+    fn sync_event(&self, trace: &Trace, id: CallId, call: &Call) -> CallDependency {
         if !waited(trace, call) || call.event.is_none() {
-            return Found::Nothing;
+            return CallDependency::Nothing;
         }
         match self.record_for(trace, id) {
-            None => Found::NotYet,
-            Some(record) => Found::Edge(synced(trace, record, id)),
+            None => CallDependency::NotYet,
+            Some(record) => CallDependency::Edge(synced(trace, record, id)),
         }
     }
 
-    fn replay(&self, trace: &Trace, id: CallId, call: &Call) -> Found {
+    fn replay(&self, trace: &Trace, id: CallId, call: &Call) -> CallDependency {
         let is_replay = call.graph.is_some_and(|graph| graph.index > 0);
         let runs = call.task.is_none_or(|task| trace.runs(trace.task(task)));
         let Some(key) = graph_of(trace, call).filter(|_| is_replay && runs) else {
-            return Found::Nothing;
+            return CallDependency::Nothing;
         };
         match self.graphs.get(&key) {
-            None => Found::NotYet,
-            Some(completed) => Found::Edge(Edge {
+            None => CallDependency::NotYet,
+            Some(completed) => CallDependency::Edge(Edge {
                 kind: EdgeKind::Replay,
                 from: Node::Call(*completed),
                 to: call.task.map_or(Node::Call(id), Node::Task),
@@ -180,12 +213,14 @@ impl Builder {
     pub(super) fn record_for(&self, trace: &Trace, id: CallId) -> Option<TaskId> {
         let call = trace.call(id);
         let generation = call.event?;
-        match trace.function(call.function).role {
-            Role::WaitEvent | Role::SyncEvent if generation.number > 0 => self.record(generation),
-            Role::WaitEvent if trace.event(generation.event).creation == CREATED_WITH_FLAG => {
-                self.next_record(trace, generation.event, call.begin)
-            }
-            _ => None,
+        let role = trace.function(call.function).role;
+        if role.names_record() && generation.number > 0 {
+            return self.record(generation);
+        }
+        match role == Role::WaitEvent && trace.event(generation.event).creation == CREATED_WITH_FLAG
+        {
+            true => self.next_record(trace, generation.event, call.begin),
+            false => None,
         }
     }
 
@@ -218,6 +253,21 @@ impl Builder {
     }
 }
 
+/// The waits of streams for each event.
+fn waits(trace: &Trace) -> HashMap<EventId, Vec<TaskId>> {
+    let mut found: HashMap<EventId, Vec<TaskId>> = HashMap::new();
+    for call in trace.calls() {
+        let is_wait = trace.function(call.function).role == Role::WaitEvent;
+        let task = call
+            .task
+            .filter(|it| runs(trace, *it) && took_effect(trace, call));
+        if let (true, Some(generation), Some(task)) = (is_wait, call.event, task) {
+            found.entry(generation.event).or_default().push(task);
+        }
+    }
+    found
+}
+
 /// Links a call that submits an operator to the one that planned it, where that was another thread's.
 fn planned(trace: &Trace, id: CallId, emit: &mut dyn FnMut(Edge)) {
     let call = trace.call(id);
@@ -232,7 +282,7 @@ fn planned(trace: &Trace, id: CallId, emit: &mut dyn FnMut(Edge)) {
 }
 
 /// The dependency of a call.
-pub(super) enum Found {
+pub(super) enum CallDependency {
     Edge(Edge),
     /// It depends on something that has not been seen.
     NotYet,
@@ -284,7 +334,8 @@ pub(crate) fn timed_out(call: &Call) -> bool {
 /// Whether a call reports that something failed on the device.
 pub(crate) fn device_failed(trace: &Trace, call: &Call) -> bool {
     let has_code = trace.function(call.function).ret == RetKind::Error;
-    has_code && !timed_out(call) && call.result().is_some_and(|code| code >= DEVICE_ERRORS)
+    let is_failure = |code: i64| code >= DEVICE_ERRORS && !is_answer(code);
+    has_code && call.result().is_some_and(is_failure)
 }
 
 /// Whether the runtime accepted the call.

@@ -9,16 +9,16 @@ use std::collections::HashMap;
 use ascend_trace_format::api::{ArgPart, Fact};
 use ascend_trace_recording::{Call, CallId, ProcessId, TaskId, Trace};
 
-use super::build::{Found, took_effect};
+use super::build::{CallDependency, took_effect};
 use super::{Edge, EdgeKind, Node};
 
 /// The object of a wait: a notify by its handle, a place in memory by its address.
-type Place = (ProcessId, u64);
+type SignalObject = (ProcessId, u64);
 
 /// All calls that set notifies and values until now, and the number of waits for each notify.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signals {
-    places: HashMap<Place, Signal>,
+    places: HashMap<SignalObject, Signal>,
     /// Which wait for its notify a call submitted.
     ordinals: HashMap<CallId, usize>,
 }
@@ -74,12 +74,12 @@ impl Signals {
     }
 
     /// Finds what released the wait that a call submitted, if it is one.
-    pub(super) fn resolve(&mut self, trace: &Trace, id: CallId, call: &Call) -> Found {
+    pub(super) fn resolve(&mut self, trace: &Trace, id: CallId, call: &Call) -> CallDependency {
         let Some(task) = call.task.filter(|task| trace.runs(trace.task(*task))) else {
-            return Found::Nothing;
+            return CallDependency::Nothing;
         };
         if !took_effect(trace, call) {
-            return Found::Nothing;
+            return CallDependency::Nothing;
         }
         let set = match usage(trace, call) {
             Some(Use::AwaitNotify(place)) => {
@@ -94,10 +94,10 @@ impl Signals {
                 let found = before.iter().rfind(wanted);
                 found.or_else(|| after.iter().find(wanted)).map(|set| set.2)
             }
-            _ => return Found::Nothing,
+            _ => return CallDependency::Nothing,
         };
-        set.map_or(Found::NotYet, |set| {
-            Found::Edge(Edge {
+        set.map_or(CallDependency::NotYet, |set| {
+            CallDependency::Edge(Edge {
                 kind: EdgeKind::SignalToWait,
                 from: Node::Task(set),
                 to: Node::Task(task),

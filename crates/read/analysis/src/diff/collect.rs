@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use ascend_trace_recording::{StreamId, TaskId, Trace};
 use rustc_hash::FxHashMap;
 
-use super::order::{Orders, Usual};
-use super::series::{Key, Kind, Measured, Names, Series, Single, Steps};
+use super::operation_order::{Orders, Usual};
+use super::series::{Key, Measured, Names, Series, Single, Steps, SubjectKind};
 use crate::dependencies::runs;
 use crate::estimate::Learner;
 use crate::stats::{self, StepStats, operation};
@@ -63,10 +63,10 @@ impl Loop {
         }
     }
 
-    /// The step at a time.
+    /// The step in which something was asked for.
     fn step(&self, at: i64) -> Option<u32> {
-        let place = self.cuts.partition_point(|it| it.end <= at);
-        let is_in = self.cuts.get(place).is_some_and(|it| it.begin <= at);
+        let place = self.cuts.partition_point(|it| it.asked.end <= at);
+        let is_in = self.cuts.get(place).is_some_and(|it| it.asked.begin <= at);
         is_in.then_some(place as u32)
     }
 }
@@ -74,7 +74,10 @@ impl Loop {
 impl Collect {
     /// Without steps, the recording is taken as a whole.
     pub(super) fn of(plan: &Plan) -> Self {
-        let loops = plan.laps.iter().map(|(it, lap)| (*it, Loop::of(lap)));
+        let loops = plan
+            .laps
+            .iter()
+            .map(|(it, lap)| (it.process, Loop::of(lap)));
         Self {
             names: Names::default(),
             loops: loops.collect(),
@@ -89,7 +92,13 @@ impl Collect {
     }
 
     /// Takes in one thing of a process.
-    fn note(&mut self, process: u32, (kind, name): (Kind, &str), at: i64, time: Option<Measured>) {
+    fn note(
+        &mut self,
+        process: u32,
+        (kind, name): (SubjectKind, &str),
+        at: i64,
+        time: Option<Measured>,
+    ) {
         let name = self.names.number(kind, name);
         self.add(process, name, at, time);
     }
@@ -125,7 +134,9 @@ impl Collect {
             time: it.time.duration(),
             error: it.common,
         });
-        let name = self.names.number(Kind::Operation, &operation(trace, task));
+        let name = self
+            .names
+            .number(SubjectKind::Operation, &operation(trace, task));
         if let Some((own, step)) = self.add(process, name, at, measured)
             && own.orders.looks_at(step)
         {
@@ -140,9 +151,9 @@ impl Collect {
     fn stall(&mut self, process: u32, cause: &'static str, begin: i64, end: i64) {
         if self.is_whole() {
             let time = Some(Measured::exact(end - begin));
-            return self.note(process, (Kind::Stall, cause), begin, time);
+            return self.note(process, (SubjectKind::Stall, cause), begin, time);
         }
-        let name = self.names.number(Kind::Stall, cause);
+        let name = self.names.number(SubjectKind::Stall, cause);
         let Some(own) = self.loops.get_mut(&process) else {
             return;
         };
@@ -159,15 +170,21 @@ impl Collect {
 
     /// What each step was, and what its time went to.
     fn steps(&mut self, rows: &[StepStats]) {
+        let whole = self.names.number(SubjectKind::Step, "step");
         for row in rows {
-            let begin = row.begin_ns;
-            let step = (Kind::Step, "step");
+            let Some(own) = self.loops.get_mut(&row.process) else {
+                continue;
+            };
+            let found = own.cuts.binary_search_by_key(&row.begin_ns, |it| it.begin);
+            let Ok(step) = found.map(|it| it as u32) else {
+                continue;
+            };
             let length = Measured::exact(row.length_ns);
-            self.note(row.process, step, begin, Some(length));
+            own.steps.add(whole, step, Some(length));
             for (part, time) in parts(row) {
                 let error = row.error_ns;
-                let time = Measured { time, error };
-                self.note(row.process, (Kind::Part, part), begin, Some(time));
+                let name = self.names.number(SubjectKind::Part, part);
+                own.steps.add(name, step, Some(Measured { time, error }));
             }
         }
     }
@@ -188,7 +205,7 @@ impl Fold for Collect {
                 let process = trace.process(trace.thread(call.thread).process).serial;
                 let name = &trace.function(call.function).name;
                 let time = Some(Measured::exact(call.end - call.begin));
-                self.note(process, (Kind::Call, name), call.begin, time);
+                self.note(process, (SubjectKind::Call, name), call.begin, time);
             }
         }
         for stall in window.stalls() {
@@ -235,7 +252,7 @@ fn parts(row: &StepStats) -> [(&'static str, i64); 8] {
         ("communication not overlapped", row.exposed_communication_ns),
         ("copies not overlapped", row.exposed_copy_ns),
         ("loading", row.loading_ns),
-        ("python", row.python_ns),
+        ("program", row.python_ns),
         ("planning", row.planning_ns),
         ("queue", row.queue_ns),
         ("launch", row.launch_ns),

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::collect::Group;
-use super::order::{Aligned, Edit};
+use super::operation_order::{Aligned, Edit};
 use super::row::Row;
-use super::series::{Key, Kind, Series};
+use super::series::{Key, Series, SubjectKind};
 
 /// Changes below this part of a step are not reported.
 const LEAST: f64 = 0.001;
@@ -25,6 +25,7 @@ pub struct Pair {
     pub aligned: u64,
     pub edits: Vec<Edit>,
     /// Changes first, by their impact on a step.
+    #[serde(serialize_with = "crate::columns::rows")]
     pub rows: Vec<Row>,
 }
 
@@ -41,7 +42,7 @@ impl Pair {
             let one = one.as_ref().unwrap_or(&none);
             let mut row = Row::of(key, one, other.as_ref().unwrap_or(&none), sampled);
             if let Some((there, place)) = aligned.worst.get(&key.1)
-                && key.0 == Kind::Operation
+                && key.0 == SubjectKind::Operation
                 && *place > 0
             {
                 row.there_ns = Some(*there);
@@ -65,7 +66,10 @@ impl Pair {
         let least = LEAST * self.whole();
         self.rows.iter_mut().for_each(|row| row.judge(least));
         let differs = |name: &str| {
-            let own = self.rows.iter().filter(|it| it.kind == Kind::Operation);
+            let own = self
+                .rows
+                .iter()
+                .filter(|it| it.kind == SubjectKind::Operation);
             let mut own = own.filter(|it| it.name == name);
             own.any(Row::has_other_count)
         };
@@ -76,14 +80,23 @@ impl Pair {
             let is_same = row.verdict == super::Verdict::Same;
             let impact = i128::from(row.impact_ns).abs();
             let name = row.name.clone();
-            (row.kind != Kind::Step, is_same, -impact, row.kind, name)
+            (
+                row.kind != SubjectKind::Step,
+                is_same,
+                -impact,
+                row.kind,
+                name,
+            )
         });
     }
 
     /// How long a step of A takes; without steps, all its operations.
     fn whole(&self) -> f64 {
-        let steps = self.rows.iter().find(|it| it.kind == Kind::Step);
-        let operations = self.rows.iter().filter(|it| it.kind == Kind::Operation);
+        let steps = self.rows.iter().find(|it| it.kind == SubjectKind::Step);
+        let operations = self
+            .rows
+            .iter()
+            .filter(|it| it.kind == SubjectKind::Operation);
         let all = operations.map(|it| it.a.typical_ns.unwrap_or(0) as f64 * it.a.count);
         match steps.and_then(|it| it.a.typical_ns) {
             Some(step) => step as f64,

@@ -6,10 +6,10 @@ use serde::Serialize;
 use super::ALPHA;
 use super::collect::{Collect, Group, first};
 use super::pair::Pair;
-use super::rank::{correct, least};
+use super::rank_test::{correct, least};
 use super::row::{Row, Verdict};
-use super::series::Kind;
-use crate::steps::{Cut, Finder, Origin, Plan, Wanted};
+use super::series::SubjectKind;
+use crate::steps::{Cut, Finder, LoopId, Origin, Plan, Wanted};
 use crate::{Fold, Step, Window};
 
 /// Facts about the steps of one process.
@@ -47,7 +47,7 @@ impl Diff {
         let mut plans = [a, b].map(|it| Finder::new(wanted).of(it));
         let summaries = summaries([a.trace, b.trace], &mut plans);
         let groups = [Collect::of(&plans[0]).of(a), Collect::of(&plans[1]).of(b)];
-        Self::told(summaries, &groups)
+        Self::reported(summaries, &groups)
     }
 
     /// Compares two recordings. Each is read twice: to find the steps, and to sum up their work.
@@ -78,16 +78,16 @@ impl Diff {
         mut plans: [Plan; 2],
     ) -> Result<Self, OpenError> {
         let [a, b] = recordings;
-        let summaries = summaries([a.things(), b.things()], &mut plans);
+        let summaries = summaries([a.entities(), b.entities()], &mut plans);
         let groups = |recording: &mut Recording, plan: &Plan| {
             let groups = Collect::of(plan).of_recording(recording, step, |_| true)?;
             Ok::<_, OpenError>(groups.unwrap_or_default())
         };
         let groups = [groups(a, &plans[0])?, groups(b, &plans[1])?];
-        Ok(Self::told(summaries, &groups))
+        Ok(Self::reported(summaries, &groups))
     }
 
-    fn told([mut a, mut b]: [Vec<Summary>; 2], [ours, theirs]: &[Vec<Group>; 2]) -> Self {
+    fn reported([mut a, mut b]: [Vec<Summary>; 2], [ours, theirs]: &[Vec<Group>; 2]) -> Self {
         let mut pairs = Vec::new();
         for (one, other) in matched(&a, &b) {
             if let (Some(it), Some(its)) = (ours.get(one), theirs.get(other)) {
@@ -119,7 +119,7 @@ impl Diff {
     /// that the test of its times can give.
     pub fn rows_of(
         &self,
-        kind: Kind,
+        kind: SubjectKind,
         is_wanted: impl Fn(&str) -> bool,
     ) -> impl Iterator<Item = (&Row, f64)> {
         let rows = self.pairs.iter().flat_map(|pair| &pair.rows);
@@ -134,16 +134,20 @@ impl Diff {
     }
 }
 
-/// The steps of both recordings. Unless both have some, none are compared.
-fn summaries(things: [&Trace; 2], plans: &mut [Plan; 2]) -> [Vec<Summary>; 2] {
+/// The steps of both recordings. Unless both have some, none are compared. Of several loops of a process, only the first is.
+fn summaries(entities: [&Trace; 2], plans: &mut [Plan; 2]) -> [Vec<Summary>; 2] {
+    plans
+        .iter_mut()
+        .for_each(|plan| plan.laps.retain(|it, _| it.number == 0));
     if plans.iter().any(Plan::is_empty) {
         plans.iter_mut().for_each(|it| it.laps.clear());
     }
     let of = |trace: &Trace, plan: &Plan| -> Vec<Summary> {
-        let laps = plan.laps.iter().map(|(number, lap)| {
-            let about = trace.process_numbered(*number).map(|it| trace.process(it));
+        let laps = plan.laps.iter().map(|(of, lap)| {
+            let about = trace.process_numbered(of.process);
+            let about = about.map(|it| trace.process(it));
             Summary {
-                process: *number,
+                process: of.process,
                 pid: about.map_or(0, |it| it.pid),
                 rank: about.and_then(|it| it.rank_number()),
                 origin: lap.origin,
@@ -153,16 +157,16 @@ fn summaries(things: [&Trace; 2], plans: &mut [Plan; 2]) -> [Vec<Summary>; 2] {
         });
         laps.collect()
     };
-    [of(things[0], &plans[0]), of(things[1], &plans[1])]
+    [of(entities[0], &plans[0]), of(entities[1], &plans[1])]
 }
 
 /// The steps of the first two processes that are compared, if both recordings have steps.
-pub fn paired(things: [&Trace; 2], plans: &[Plan; 2]) -> Option<[Vec<Cut>; 2]> {
+pub fn paired(entities: [&Trace; 2], plans: &[Plan; 2]) -> Option<[Vec<Cut>; 2]> {
     let mut plans = plans.clone();
-    let [a, b] = summaries(things, &mut plans);
+    let [a, b] = summaries(entities, &mut plans);
     let (one, other) = *matched(&a, &b).first()?;
     let cuts = |plan: &Plan, summary: Option<&Summary>| {
-        let lap = plan.laps.get(&summary?.process)?;
+        let lap = plan.laps.get(&LoopId::first(summary?.process))?;
         Some(lap.cuts.clone())
     };
     Some([cuts(&plans[0], a.get(one))?, cuts(&plans[1], b.get(other))?])

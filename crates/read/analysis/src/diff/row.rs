@@ -1,14 +1,14 @@
 //! One thing in both recordings.
 
-use serde::Serialize;
+use ascend_trace_recording::units::{signed_duration, thousands};
 
 use super::ALPHA;
-use super::rank::{Shift, grouped, median, shift, test};
-use super::series::{Key, Kind, Series};
+use super::rank_test::{Shift, grouped, median, shift, test};
+use super::series::{Key, Series, SubjectKind};
+use crate::columns::declare::*;
 
 /// What changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Nothing that is more than the spread of the steps.
     Same,
@@ -39,50 +39,52 @@ impl Verdict {
 }
 
 /// Values of one recording. Without steps, each operation, call or stall counts as a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Amount {
-    /// Compared steps that have it.
     pub steps: u64,
-    /// How many there are in a step, on average; without steps, in the recording.
     pub count: f64,
-    /// How long all of it takes in a step that has it: the median of the means of groups of steps.
     pub typical_ns: Option<i64>,
 }
 
+table_row! {
 /// One thing in both recordings.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    pub kind: Kind,
-    pub name: String,
-    pub a: Amount,
-    pub b: Amount,
-    /// The difference of a step that has it, B minus A; `null` where one side has no times.
-    pub change_ns: Option<i64>,
-    /// The range in which that difference lies 99 times out of 100.
-    pub low_ns: Option<i64>,
-    pub high_ns: Option<i64>,
-    /// Possible difference from measuring alone: all durations of a side can be off to one side by
-    /// their smallest error.
-    pub open_ns: i64,
-    /// The difference is more than the spread of the steps, and no more than `open_ns`: nothing is known to have changed.
-    pub within_error: bool,
-    /// The difference as a part of A's typical time.
-    pub change: Option<f64>,
-    /// By how much it makes an average step longer.
-    pub impact_ns: i64,
-    /// The chance of such a difference of times if nothing had changed; corrected for the number of rows in `p_corrected`.
-    pub p: Option<f64>,
-    pub p_corrected: Option<f64>,
-    /// The same of counts.
-    pub p_count: Option<f64>,
-    pub p_count_corrected: Option<f64>,
-    pub verdict: Verdict,
-    /// Where the times differ most: the number of the operation in B's usual step, from 1, and the difference there.
-    pub place: Option<u64>,
-    pub there_ns: Option<i64>,
+    pub impact_ns: i64 => column("impact_ns", Change, |it: &Self| it.impact_ns.into(), "by how much it makes an average step longer").shown("adds", 0);
+    pub verdict: Verdict => column("verdict", Word, |it: &Self| it.verdict.name().into(), "`same`, `longer`, `shorter`, `more`, `fewer`, `new` or `gone`");
+    => column("", Word, |it: &Self| it.word().into(), "the verdict, or `within error`").shown("it is", 0);
+    pub kind: SubjectKind => column("kind", Word, |it: &Self| it.kind.name().into(), "`step`, `part`, `operation`, `call` or `stall`").shown("of", 0);
+    pub name: String => column("name", Text, |it: &Self| (&it.name).into(), "name of the part, operation, call or cause").shown("what", 0);
+    pub change: Option<f64> => column("change", ShareChange, |it: &Self| it.change.into(), "the change as a part of the typical time in A").shown("change", 0);
+    => column("", ShareChange, |it: &Self| it.part(it.low_ns), "`low_ns` as such a part").text("from");
+    => column("", ShareChange, |it: &Self| it.part(it.high_ns), "`high_ns` as such a part").text("to");
+    => column("", Figures, |it: &Self| it.error().into(), "`open_ns` as such a part").text("error").if_any(|it| !it.error().is_empty());
+    => column("a.steps", Count, |it: &Self| it.a.steps.into(), "compared steps of A that have it");
+    => column("a.count", Figures, |it: &Self| it.a.count.into(), "how many there are in each step; without steps, in all");
+    => column("a.typical_ns", Duration, |it: &Self| it.a.typical_ns.into(), "the time in steps that have it, as the median of the means of groups").shown("A", 70);
+    => column("b.steps", Count, |it: &Self| it.b.steps.into(), "the same of B");
+    => column("b.count", Figures, |it: &Self| it.b.count.into(), "the same of B");
+    => column("b.typical_ns", Duration, |it: &Self| it.b.typical_ns.into(), "the same of B").shown("B", 70);
+    => column("", Figures, |it: &Self| it.counts().into(), "how many there are in each").shown("count", 100);
+    pub change_ns: Option<i64> => column("change_ns", Change, |it: &Self| it.change_ns.into(), "the change of a step that has it; `null` where one side has no times");
+    pub low_ns: Option<i64> => column("low_ns", Change, |it: &Self| it.low_ns.into(), "the begin of the range in which the change lies 99 times out of 100");
+    pub high_ns: Option<i64> => column("high_ns", Change, |it: &Self| it.high_ns.into(), "the end of this range");
+    pub open_ns: i64 => column("open_ns", Duration, |it: &Self| it.open_ns.into(), "by how much measuring alone can make that change, by the errors of the estimates. A smaller change is never reported");
+    pub within_error: bool => column("within_error", Flag, |it: &Self| it.within_error.into(), "whether the change is more than the spread of the steps, but no more than `open_ns`. The verdict is then `same`");
+    pub p: Option<f64> => column("p", Chance, |it: &Self| it.p.into(), "the chance of such a difference of times if nothing had changed");
+    pub p_corrected: Option<f64> => column("p_corrected", Chance, |it: &Self| it.p_corrected.into(), "this chance, corrected for the number of tests").shown("p", 110);
+    pub p_count: Option<f64> => column("p_count", Chance, |it: &Self| it.p_count.into(), "the chance of such a difference of numbers");
+    pub p_count_corrected: Option<f64> => column("p_count_corrected", Chance, |it: &Self| it.p_count_corrected.into(), "this chance, corrected");
+    pub place: Option<u64> => column("place", Id, |it: &Self| it.place.into(), "the operation of B's usual step with the largest difference in time, from 1");
+    pub there_ns: Option<i64> => column("there_ns", Change, |it: &Self| it.there_ns.into(), "the difference there");
+    => column("", Text, |it: &Self| it.most_of_it().into(), "the difference there, and the number of the operation").text("most of it");
+    pub a: Amount;
+    pub b: Amount;
+    /// By how much the two halves of a side differ, the larger of both sides.
+    pub(super) drift_ns: i64;
     /// All steps of a side have the same number of them, and the sides differ.
-    #[serde(skip)]
-    pub(super) counts_differ: bool,
+    pub(super) counts_differ: bool;
+}
 }
 
 /// The numbers of the compared steps of both sides; without them, values are single ones.
@@ -91,7 +93,44 @@ pub(super) type Sampled<'s> = Option<(&'s [u32], &'s [u32])>;
 /// Steps of each side from which on it counts as certain that they agree.
 const AGREEING: usize = 3;
 
+/// Smaller errors, as a part of the time in A, are left out.
+const SEEN: f64 = 0.0005;
+
 impl Row {
+    fn part(&self, ns: Option<i64>) -> Value<'static> {
+        let base = self.a.typical_ns.filter(|it| *it > 0);
+        let part = ns.zip(base).map(|(ns, base)| ns as f64 / base as f64);
+        part.into()
+    }
+
+    /// By how much measuring alone can make the change, if that is seen.
+    fn error(&self) -> String {
+        match self.part(Some(self.open_ns)) {
+            Value::Part(part) if part >= SEEN => format!("± {:.1} %", part * 100.0),
+            _ => String::new(),
+        }
+    }
+
+    fn counts(&self) -> String {
+        let one = |it: f64| match it.fract() == 0.0 {
+            true => thousands(it as u64),
+            false => format!("{it:.2}"),
+        };
+        match self.a.count == self.b.count {
+            true => one(self.a.count),
+            false => format!("{} / {}", one(self.a.count), one(self.b.count)),
+        }
+    }
+
+    fn most_of_it(&self) -> String {
+        match (self.place, self.there_ns) {
+            (Some(place), Some(there)) if self.verdict != Verdict::Same => {
+                format!("{}, operation {}", signed_duration(there), thousands(place))
+            }
+            _ => String::new(),
+        }
+    }
+
     pub(super) fn of(key: &Key, a: &Series, b: &Series, sampled: Sampled<'_>) -> Self {
         let times = |it: &Series| -> Vec<i64> {
             it.values.iter().filter_map(|value| value.time()).collect()
@@ -147,21 +186,23 @@ impl Row {
             verdict: Verdict::Same,
             place: None,
             there_ns: None,
+            drift_ns: drift(&one).max(drift(&other)),
             counts_differ,
         }
     }
 
     /// Decides what changed. A change of time below `least` says nothing that anybody could use, and one that measuring
-    /// can make says nothing of the program.
+    /// can make says nothing of the program. The same holds for a change that one recording has within itself.
     pub(super) fn judge(&mut self, least: f64) {
         let is_significant = |p: Option<f64>| p.is_some_and(|it| it <= ALPHA);
         let matters = self.impact_ns.unsigned_abs() as f64 >= least;
-        let is_operation = self.kind == Kind::Operation;
+        let is_operation = self.kind == SubjectKind::Operation;
         let counts = is_significant(self.p_count_corrected) && (is_operation || matters)
             || self.counts_differ && is_operation;
         let is_real = self.change_ns.is_some_and(|it| it.abs() > self.open_ns);
         let is_change = is_significant(self.p_corrected) && matters;
-        let times = is_change && is_real;
+        let is_steady = self.change_ns.is_some_and(|it| it.abs() > self.drift_ns);
+        let times = is_change && is_real && is_steady;
         self.verdict = match (counts, times) {
             (true, _) if self.a.count == 0.0 => Verdict::New,
             (true, _) if self.b.count == 0.0 => Verdict::Gone,
@@ -187,6 +228,13 @@ impl Row {
         use Verdict::{Fewer, Gone, More, New};
         matches!(self.verdict, New | Gone | More | Fewer)
     }
+}
+
+/// By how much the second half of a recording differs from the first. Other runs differ by as much.
+fn drift(times: &[i64]) -> i64 {
+    let (first, second) = times.split_at(times.len() / 2);
+    let halves = median(first).zip(median(second));
+    halves.map_or(0, |(first, second)| (second - first).abs())
 }
 
 /// Number in each step, including 0.

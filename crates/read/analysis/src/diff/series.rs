@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 
 /// Compared subjects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SubjectKind {
     /// From the begin of a step to its end.
     Step,
     /// A part of a step; the parts of a step add up to it.
@@ -21,7 +19,7 @@ pub enum Kind {
     Stall,
 }
 
-impl Kind {
+impl SubjectKind {
     const COUNT: usize = 5;
 
     /// The word for it in tables.
@@ -37,7 +35,7 @@ impl Kind {
 }
 
 /// Subject of a row.
-pub(super) type Key = (Kind, String);
+pub(super) type Key = (SubjectKind, String);
 
 /// Steps and single values that are kept of each name: more say nothing more.
 pub(super) const MOST: usize = 4_096;
@@ -98,12 +96,12 @@ pub(super) struct Series {
 /// Numbers for names.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    numbers: [FxHashMap<String, u32>; Kind::COUNT],
+    numbers: [FxHashMap<String, u32>; SubjectKind::COUNT],
     all: Vec<Key>,
 }
 
 impl Names {
-    pub(super) fn number(&mut self, kind: Kind, name: &str) -> u32 {
+    pub(super) fn number(&mut self, kind: SubjectKind, name: &str) -> u32 {
         let numbers = &mut self.numbers[kind as usize];
         if let Some(number) = numbers.get(name) {
             return *number;
@@ -267,16 +265,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_timed_in_part_counts_as_a_whole() {
+    fn partly_timed_operations_count_as_a_whole() {
         let mut names = Names::default();
-        let name = names.number(Kind::Operation, "MatMul");
+        let name = names.number(SubjectKind::Operation, "MatMul");
         let mut steps = Steps::of(2 * MOST);
         let times = [(10, 7), (20, 5)].map(|(time, error)| Measured { time, error });
         let times = [Some(times[0]), None, Some(times[1]), None];
         times.into_iter().for_each(|time| steps.add(name, 2, time));
         steps.add(name, 3, Some(Measured { time: 1, error: 6 }));
         let series = steps.series(&names, 0);
-        let own = &series[&(Kind::Operation, "MatMul".to_owned())];
+        let own = &series[&(SubjectKind::Operation, "MatMul".to_owned())];
         assert_eq!((own.count, own.values.len()), (5, 1), "step 3 is not kept");
         assert_eq!(own.open, 5);
         assert_eq!(own.values[0].time(), Some(60));

@@ -5,7 +5,7 @@ use ascend_trace_recording::{FunctionId, ProcessId, Task, Trace};
 use rustc_hash::FxHashMap;
 
 use super::shapes::Shapes;
-use super::{Estimate, Location, Sort, Tally};
+use super::{Comparability, Estimate, Location, Tally};
 use crate::Class;
 use crate::stats::replayed;
 
@@ -46,7 +46,7 @@ pub(crate) struct Operation {
     pub(crate) name: String,
     pub(crate) graph: Option<u32>,
     pub(crate) kind: TaskKind,
-    sort: Sort,
+    sort: Comparability,
     is_work: bool,
 }
 
@@ -127,7 +127,7 @@ impl Classes {
                     name: name.to_owned(),
                     graph,
                     kind: task.kind,
-                    sort: Sort::of(trace, task),
+                    sort: Comparability::of(trace, task),
                     is_work: Class::of(trace, task) == Class::Work,
                 });
                 number

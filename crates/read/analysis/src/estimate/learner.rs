@@ -4,7 +4,8 @@ use ascend_trace_recording::{Task, TaskId, TaskTime, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use super::{
-    ClassKey, Classes, Estimate, FEW_TICKS, Location, Measured, Sort, Tallies, Tally, Totals,
+    ClassKey, Classes, Comparability, Estimate, FEW_TICKS, Location, Measured, Tallies, Tally,
+    Totals,
 };
 use crate::Class;
 use crate::dependencies::runs;
@@ -109,7 +110,7 @@ impl Learned {
         self.tally.add(measured.as_ref(), 0);
         if self.tally.timed() >= self.next {
             self.next = self.tally.timed() + self.tally.timed() / 4 + 1;
-            let sort = Sort::of(trace, task);
+            let sort = Comparability::of(trace, task);
             self.location = self.tally.location(sort);
         }
         self.location.as_ref()

@@ -1,37 +1,37 @@
-//! How long a task of a class takes.
+//! The usual duration of the tasks of one class, with its limits.
 
 use super::sample::lower_spread;
-use super::tally::{Sort, Tally, Tier};
+use super::tally::{Comparability, Tally, Tier};
 use super::{Estimate, Measured};
 
-/// Deviations that a mean may be off by.
+/// Limits of a mean, in standard errors.
 const DEVIATIONS: f64 = 3.0;
-/// The tasks that were measured well may differ from the others by this part of a deviation.
+/// Error of choosing the well-measured tasks, as a part of the standard deviation: they may differ from the others.
 const CHOICE: f64 = 0.03;
-/// As long as there are few tasks, their spread is taken to be this part of their duration.
+/// Assumed spread of few tasks, as a part of their duration.
 const SPREAD: f64 = 0.05;
 
 /// The usual duration of a task of a class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Location {
-    /// The mean, and between which limits it lies.
+    /// The mean and its limits.
     mean: Estimate,
     /// The standard deviation of single tasks.
     deviation: f64,
-    /// It may be put in the place of a task's measurement.
+    /// Whether it may replace the measurement of a single task.
     pub(super) is_of_single: bool,
 }
 
 impl Location {
-    /// By all the tasks of a class, and some of their durations.
-    pub(crate) fn of(tally: &Tally, sample: &mut [u32], sort: Sort) -> Option<Self> {
+    /// From the counts of all tasks of a class, and a sample of their durations.
+    pub(crate) fn of(tally: &Tally, sample: &mut [u32], sort: Comparability) -> Option<Self> {
         let sharp = sharpest(tally);
         match sort {
-            Sort::Single => sharp.map(|it| Self {
+            Comparability::Single => sharp.map(|it| Self {
                 is_of_single: false,
                 ..it
             }),
-            Sort::Alike => {
+            Comparability::Alike => {
                 let common = common(tally, lower_spread(sample));
                 let found = sharp.into_iter().chain(common);
                 found.min_by(|a, b| a.mean.width().total_cmp(&b.mean.width()))
@@ -39,7 +39,7 @@ impl Location {
         }
     }
 
-    /// The same for a class that moves between a half of the bytes and twice as many.
+    /// The duration for another class of copies or fills, with half to twice the number of bytes.
     pub(super) fn of_others(&self) -> Self {
         Self {
             mean: Estimate {
@@ -116,12 +116,9 @@ fn by_mean(tier: &Tier) -> Location {
     let deviation = (spread / count).sqrt();
     // A few tasks say little about their deviation.
     let open = DEVIATIONS * (1.0 + 2.0 / count) * deviation / count.sqrt();
+    let (low, high) = tier.limits_of_mean(open);
     Location {
-        mean: Estimate {
-            value: mean,
-            low: (tier.least as f64 / count - open).max(0.0),
-            high: tier.most as f64 / count + open,
-        },
+        mean: Estimate::below(mean, low, high),
         deviation,
         is_of_single: true,
     }

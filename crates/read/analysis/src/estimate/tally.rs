@@ -12,19 +12,21 @@ const TIERS: [i64; 4] = [64, 16, 4, 2];
 
 /// The number of narrowest bounds that are kept: a few wrong ones then change nothing.
 const KEPT: usize = 8;
+/// Deviations within limits, in sums: `sqrt(2 ln(2 / 0.0027))`.
+const NOISE_DEVIATIONS: f64 = 3.64;
 /// One of this number of bounds is left out.
 const LEFT_OUT: u64 = 250;
 
 /// Whether durations of a kind of tasks can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sort {
+pub(crate) enum Comparability {
     /// The device works: tasks of one class take about the same time.
     Alike,
     /// How long it takes depends on others: it waits for a peer, an event or the host.
     Single,
 }
 
-impl Sort {
+impl Comparability {
     pub(crate) fn of(trace: &Trace, task: &Task) -> Self {
         match Class::of(trace, task) == Class::Work && task.kind != TaskKind::Collective {
             true => Self::Alike,
@@ -49,6 +51,11 @@ pub(super) struct Tier {
     pub(super) squares: u128,
     pub(super) least: i64,
     pub(super) most: i64,
+    /// Sums of the bounds as far as a mean may be off, of how much single tasks may be off more, and the largest of these.
+    mean_least: i64,
+    mean_most: i64,
+    noise: u64,
+    most_noise: u32,
     /// The parts of the durations that are not counted, because they count for another task.
     pub(super) left_out: i64,
 }
@@ -60,26 +67,65 @@ impl Tier {
         self.squares = self.squares.saturating_add(other.squares);
         self.least = self.least.saturating_add(other.least);
         self.most = self.most.saturating_add(other.most);
+        self.mean_least = self.mean_least.saturating_add(other.mean_least);
+        self.mean_most = self.mean_most.saturating_add(other.mean_most);
+        self.noise = self.noise.saturating_add(other.noise);
+        self.most_noise = self.most_noise.max(other.most_noise);
         self.left_out = self.left_out.saturating_add(other.left_out);
     }
 
+    /// Takes in a task.
+    fn add(&mut self, measured: &Measured) {
+        let (mean_least, mean_most) = measured.mean;
+        let square = u128::from(measured.length.unsigned_abs()).pow(2);
+        self.join(&Self {
+            count: 1,
+            total: measured.length,
+            squares: square,
+            least: measured.least,
+            most: measured.most,
+            mean_least,
+            mean_most,
+            noise: measured.noise.into(),
+            most_noise: measured.noise,
+            left_out: 0,
+        });
+    }
+
+    /// How much may be open of the sum since single tasks differ at random. It is less than the sum of their limits: deviations
+    /// within limits are as probable beyond this as three standard errors are (Hoeffding).
+    fn noise(&self) -> f64 {
+        let squares = self.noise as f64 * f64::from(self.most_noise);
+        (NOISE_DEVIATIONS * squares.sqrt()).min(self.noise as f64)
+    }
+
+    /// Limits of the mean, which may be off by `open` as the durations differ. These include the noise of single ones.
+    pub(super) fn limits_of_mean(&self, open: f64) -> (f64, f64) {
+        let count = self.count as f64;
+        let open = open.max(self.noise() / count);
+        let low = self.mean_least as f64 / count - open;
+        (low.max(0.0), self.mean_most as f64 / count + open)
+    }
+
+    /// Limits of the sum.
+    fn limits(&self) -> (f64, f64) {
+        let noise = self.noise();
+        let low = (self.mean_least as f64 - noise).max(self.least as f64);
+        let high = (self.mean_most as f64 + noise).min(self.most as f64);
+        (low, high)
+    }
+
     /// By their own measurements alone.
-    fn measured(&self, is_unclear: bool) -> Estimate {
-        let (low, high) = (self.least as f64, self.most as f64);
-        match is_unclear {
-            true => Estimate::below(self.total as f64, low, high),
-            false => Estimate {
-                value: self.total as f64,
-                low,
-                high,
-            },
-        }
+    fn measured(&self) -> Estimate {
+        let (low, high) = self.limits();
+        Estimate::below(self.total as f64, low, high)
     }
 
     /// The same number of tasks by the location of their class, as far as their measurements allow it.
     fn located(&self, location: &Location) -> Option<Estimate> {
         let located = location.of_tasks(self.count);
-        located.agreed(self.least as f64, self.most as f64)
+        let (low, high) = self.limits();
+        located.agreed(low, high)
     }
 }
 
@@ -156,21 +202,11 @@ impl Tally {
             self.untimed += 1;
             return;
         };
-        let Measured {
-            length,
-            least,
-            most,
-        } = *measured;
         let tier = &mut self.tiers[tier_of(measured)];
-        tier.count += 1;
-        tier.total = tier.total.saturating_add(length);
-        let square = u128::from(length.unsigned_abs());
-        tier.squares = tier.squares.saturating_add(square * square);
-        tier.least = tier.least.saturating_add(least);
-        tier.most = tier.most.saturating_add(most);
-        tier.left_out += length - counted;
-        self.bounds.add(least, most);
-        self.sample.add(length);
+        tier.add(measured);
+        tier.left_out += measured.length - counted;
+        self.bounds.add(measured.least, measured.most);
+        self.sample.add(measured.length);
     }
 
     /// Adds the sums of another one; the sample stays.
@@ -183,7 +219,7 @@ impl Tally {
     }
 
     /// The usual duration of a task of the class, by these alone.
-    pub(super) fn location(&self, sort: Sort) -> Option<Location> {
+    pub(super) fn location(&self, sort: Comparability) -> Option<Location> {
         let mut sample = self.sample.values().to_vec();
         Location::of(self, &mut sample, sort)
     }
@@ -217,11 +253,8 @@ impl Tally {
         left_out: impl Fn(&Tier) -> i64,
     ) -> Option<Estimate> {
         let mut sum = Estimate::default();
-        for (place, tier) in self.tiers.iter().enumerate() {
-            if tier.count == 0 {
-                continue;
-            }
-            let measured = tier.measured(place == TIERS.len());
+        for tier in self.tiers.iter().filter(|it| it.count > 0) {
+            let measured = tier.measured();
             let usable = location.filter(|it| it.is_of_single);
             let located = usable.and_then(|it| tier.located(it));
             let better = located.filter(|it| it.width() < measured.width());

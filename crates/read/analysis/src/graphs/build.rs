@@ -3,7 +3,7 @@
 use ascend_trace_format::api::{Fact, RetKind, Role};
 use ascend_trace_recording::{Call, CallId, GraphRef, ProcessId, Trace, is_capture_code};
 
-use super::words::UNMATCHED;
+use super::return_codes::UNMATCHED;
 use super::{Graph, GraphIndex, GraphNode, Graphs, Making, Outcome, Replay};
 
 impl Graphs {

@@ -4,7 +4,7 @@ use ascend_trace_format::api::Role;
 use ascend_trace_recording::{CallId, StreamId, TimeRange, Trace};
 
 use super::build::failed;
-use super::words::{self, *};
+use super::return_codes::{self, *};
 use super::{Graph, GraphNode, Graphs, Outcome, links};
 
 /// Why a capture failed.
@@ -68,7 +68,8 @@ pub(super) fn failure(graphs: &Graphs, trace: &Trace, graph: &Graph) -> Option<E
             end,
         ),
         other => {
-            let reason = words::refusal(other).unwrap_or("the runtime gives no other reason");
+            let reason =
+                return_codes::refusal(other).unwrap_or("the runtime gives no other reason");
             blame(format!("{}: {reason}", code(trace, other)), end)
         }
     })
@@ -107,8 +108,8 @@ fn unjoined(trace: &Trace, graph: &Graph) -> Explanation {
         if waiters(last).is_empty() {
             let text = match own().rfind(|node| !waiters(node).is_empty()) {
                 Some(record) => format!(
-                    "{who} had come back with node {}, but then was given {} (node {}) that nobody \
-                     waits for. Submit it before the record, or record again and wait for that on \
+                    "{who} had joined the origin again with node {}, but then got {} (node {}) that no \
+                     stream waits for. Submit it before the record, or record again and wait for that on \
                      {origin}",
                     record.number,
                     trace.task_name(trace.task(last.task)),
@@ -257,7 +258,7 @@ pub(super) fn refusals(graphs: &Graphs, trace: &Trace, graph: &Graph) -> Vec<Ref
     calls.dedup();
     let refusal = |call: CallId| Refusal {
         call,
-        text: match words::refusal(trace.call(call).ret) {
+        text: match return_codes::refusal(trace.call(call).ret) {
             Some(text) => text.to_owned(),
             None => format!("it failed with {}", code(trace, trace.call(call).ret)),
         },

@@ -8,12 +8,12 @@ use super::progress::Progress;
 use super::queues::Needs;
 use super::ranks::{CommKey, named};
 use super::report::CommState;
-use super::state::State;
+use super::state::HangState;
 
 /// Progress of each process in each of its communicators.
 pub(super) fn communicators(
     trace: &Trace,
-    state: &State,
+    state: &HangState,
     progress: &Progress<'_>,
 ) -> Vec<CommState> {
     let heads = heads(state, progress);
@@ -57,7 +57,7 @@ fn begun(trace: &Trace, process: ProcessId, (rank, size): (u64, u64), begin_ns: 
 }
 
 /// The first collective of each communicator that a stream has reached.
-fn heads(state: &State, progress: &Progress<'_>) -> HashMap<CommKey, u64> {
+fn heads(state: &HangState, progress: &Progress<'_>) -> HashMap<CommKey, u64> {
     let mut heads = HashMap::new();
     for stream in state.queues.busy() {
         let head = progress.stop(stream).or_else(|| progress.running(stream));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ascend_trace_recording::{Call, EventId, ProcessId, ThreadId, Trace};
 
-use super::queues::{Place, Queues};
+use super::queues::{Queues, StreamPosition};
 
 /// An event by its process and serial.
 pub(super) type EventKey = (ProcessId, u32);
@@ -16,7 +16,7 @@ const CREATED_EX: u8 = 2;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recording {
     pub(super) thread: ThreadId,
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<StreamPosition>,
     pub(super) begin: i64,
     pub(super) code: i64,
 }
@@ -30,7 +30,7 @@ pub(super) struct EventState {
     pub(super) failed: Option<Recording>,
     handle: u64,
     /// Waits for the next record.
-    waits: Vec<Place>,
+    waits: Vec<StreamPosition>,
 }
 
 /// The events of a recording. One that was destroyed is forgotten.
@@ -85,7 +85,7 @@ impl Events {
     }
 
     /// A wait was submitted that the next record ends.
-    pub(super) fn waits(&mut self, event: EventKey, wait: Place) {
+    pub(super) fn waits(&mut self, event: EventKey, wait: StreamPosition) {
         self.known.entry(event).or_default().waits.push(wait);
     }
 

@@ -13,11 +13,11 @@ use ascend_trace_recording::{ProcessId, StreamId, ThreadId, Trace};
 
 use super::events::EventKey;
 use super::hosts::Host;
+use super::labels::Words;
 use super::progress::{Progress, Record};
-use super::queues::{Entry, Needs, Place};
-use super::report::{Culprit, Kind, Link, Subject};
-use super::state::State;
-use super::words::Words;
+use super::queues::{Entry, Needs, StreamPosition};
+use super::report::{Culprit, Link, RootKind, Subject};
+use super::state::HangState;
 
 /// Largest length of a chain.
 const LONGEST: usize = 64;
@@ -34,14 +34,14 @@ enum Step {
 pub(super) struct Follow<'a> {
     words: Words<'a>,
     trace: &'a Trace,
-    state: &'a State,
+    state: &'a HangState,
     progress: &'a Progress<'a>,
     path: Vec<Step>,
     links: Vec<Link>,
 }
 
 impl<'a> Follow<'a> {
-    pub(super) fn new(words: Words<'a>, state: &'a State, progress: &'a Progress<'a>) -> Self {
+    pub(super) fn new(words: Words<'a>, state: &'a HangState, progress: &'a Progress<'a>) -> Self {
         Self {
             words,
             trace: words.trace,
@@ -127,7 +127,7 @@ impl<'a> Follow<'a> {
         };
         let advice =
             "submit the record, or what sets the signal, before the wait on its stream".to_owned();
-        self.culprit((Kind::Cycle, true), self.about(first), what, advice)
+        self.culprit((RootKind::Cycle, true), self.about(first), what, advice)
     }
 
     /// The target that a stream waits for, before a task of it if one is given.
@@ -192,7 +192,7 @@ impl<'a> Follow<'a> {
 
     /// A stream stops at a wait for a notify or a value.
     fn signal(&mut self, stream: StreamId, entry: &Entry) -> Culprit {
-        let place = Place {
+        let place = StreamPosition {
             stream,
             sequence: entry.sequence,
         };
@@ -209,7 +209,7 @@ impl<'a> Follow<'a> {
     }
 
     /// The target was submitted, and is not done either.
-    fn behind(&mut self, place: Place, noun: &str) -> Culprit {
+    fn behind(&mut self, place: StreamPosition, noun: &str) -> Culprit {
         let name = self.words.stream(place.stream);
         let queue = self.state.queues.stream(place.stream);
         let entry = queue.and_then(|it| it.entries().get(it.place_of(place.sequence)?));

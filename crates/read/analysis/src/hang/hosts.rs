@@ -8,9 +8,9 @@ use ascend_trace_recording::{
     is_capture_code,
 };
 
-use super::moved;
+use super::last_activity;
 use crate::dependencies::{device_failed, took_effect};
-use crate::subscriptions::{self, Subscriptions};
+use crate::subscriptions::{self, LifeTimes, Subscription, Subscriptions};
 
 /// Calls of a thread that the report lists.
 pub(super) const LAST: usize = 5;
@@ -52,7 +52,7 @@ impl Past {
                 .event
                 .map(|it| (trace.event(it.event).serial, it.number)),
             stack: call.stack,
-            is_poll: moved::polls(trace, call),
+            is_poll: last_activity::polls(trace, call),
         }
     }
 }
@@ -87,13 +87,20 @@ impl Host {
         self.submits |= trace.function(call.function).role.meaning().submits;
     }
 
+    /// When it is known to exist: from its first call to the end of its last one.
+    fn known(&self) -> Option<LifeTimes> {
+        let open = self.open.iter().map(|it| it.call.end);
+        let last = open.chain(self.last.back().map(|it| it.end)).max();
+        Some((self.first?, last?))
+    }
+
     /// Whether it runs callbacks of the program.
     pub(super) fn is_server(&self, trace: &Trace) -> bool {
         self.report.is_some() || self.reporting(trace).is_some()
     }
 
     /// The open call in which it waits for callbacks, or runs one.
-    fn reporting(&self, trace: &Trace) -> Option<&Open> {
+    pub(super) fn reporting(&self, trace: &Trace) -> Option<&Open> {
         let role = |it: &Open| trace.function(it.call.function).role;
         self.open.iter().find(|it| role(it) == Role::ProcessReport)
     }
@@ -163,19 +170,19 @@ impl Hosts {
         self.failed.get(&process)
     }
 
-    /// The program's name of the thread that runs the callbacks of a stream.
-    pub(super) fn subscriber(&self, stream: StreamId) -> Option<u64> {
-        self.subscriptions.handle(stream)
+    /// The subscription to the callbacks of a stream.
+    pub(super) fn subscriber(&self, stream: StreamId) -> Option<Subscription> {
+        self.subscriptions.of(stream)
     }
 
     /// The threads that can run the callbacks of a stream: the one that is subscribed to it. Where that is not known,
     /// those of the process that run callbacks.
     pub(super) fn servers(&self, trace: &Trace, stream: StreamId) -> Vec<ThreadId> {
         let process = trace.stream(stream).process;
-        if let Some(handle) = self.subscriber(stream) {
-            return subscriptions::named(trace, process, handle)
-                .into_iter()
-                .collect();
+        if let Some(subscription) = self.subscriber(stream) {
+            let known = |it: ThreadId| self.get(it).and_then(Host::known);
+            let meant = subscriptions::meant(trace, process, subscription, known);
+            return meant.into_iter().collect();
         }
         let mut servers = self.threads();
         servers.retain(|it| {

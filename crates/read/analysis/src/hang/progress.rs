@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use ascend_trace_recording::{StreamId, Trace};
 
 use super::events::EventKey;
-use super::queues::{Entry, Needs, Place, Queue};
+use super::queues::{Entry, Needs, Queue, StreamPosition};
 use super::ranks::CommKey;
-use super::state::State;
+use super::state::HangState;
 
 /// Facts about the record of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Record {
     /// The wait does not hold its stream.
     Done,
     /// It was submitted here and is not known to be done.
-    At(Place),
+    At(StreamPosition),
     /// It was never submitted.
     Never,
     /// The recording does not have it, although the wait names it.
@@ -31,7 +31,7 @@ pub(super) enum Record {
 #[derive(Debug)]
 pub(super) struct Progress<'a> {
     trace: &'a Trace,
-    state: &'a State,
+    state: &'a HangState,
     reached: HashMap<StreamId, usize>,
     /// The same if work, and functions on the host, do not end.
     held: HashMap<StreamId, usize>,
@@ -47,7 +47,7 @@ enum Model {
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn of(trace: &'a Trace, state: &'a State) -> Self {
+    pub(super) fn of(trace: &'a Trace, state: &'a HangState) -> Self {
         let streams = state.queues.busy();
         let mut progress = Self {
             trace,
@@ -85,23 +85,23 @@ impl<'a> Progress<'a> {
     }
 
     /// Whether a stream can have done a task.
-    pub(super) fn is_past(&self, place: Place) -> bool {
+    pub(super) fn is_past(&self, place: StreamPosition) -> bool {
         self.is_past_in(Model::Quick, place)
     }
 
-    fn is_past_in(&self, model: Model, place: Place) -> bool {
+    fn is_past_in(&self, model: Model, place: StreamPosition) -> bool {
         let at = self.at(model, place);
         at.is_none_or(|(at, reached)| reached > at)
     }
 
     /// Whether a stream can have reached a task.
-    pub(super) fn is_at(&self, place: Place) -> bool {
+    pub(super) fn is_at(&self, place: StreamPosition) -> bool {
         let at = self.at(Model::Quick, place);
         at.is_none_or(|(at, reached)| reached >= at)
     }
 
     /// The place of a task among those that are not known to be done, and that of the stop.
-    fn at(&self, model: Model, place: Place) -> Option<(usize, usize)> {
+    fn at(&self, model: Model, place: StreamPosition) -> Option<(usize, usize)> {
         let queue: &Queue = self.state.queues.stream(place.stream)?;
         let at = queue.place_of(place.sequence)?;
         let reached = self.model(model).get(&place.stream);
@@ -111,7 +111,7 @@ impl<'a> Progress<'a> {
     fn advance(&mut self, model: Model, stream: StreamId) -> bool {
         let mut has_moved = false;
         while let Some(entry) = self.first(model, stream) {
-            let place = Place {
+            let place = StreamPosition {
                 stream,
                 sequence: entry.sequence,
             };
@@ -128,7 +128,7 @@ impl<'a> Progress<'a> {
         has_moved
     }
 
-    fn can_pass(&self, model: Model, place: Place, entry: &Entry) -> bool {
+    fn can_pass(&self, model: Model, place: StreamPosition, entry: &Entry) -> bool {
         match entry.needs {
             Needs::Nothing | Needs::Record(..) => true,
             Needs::Device | Needs::HostFunction => model == Model::Quick,

@@ -16,7 +16,7 @@ const MOST: usize = 8192;
 
 /// A task by its place on its stream: ids change when a part of a recording is forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct StreamPosition {
     pub(super) stream: StreamId,
     pub(super) sequence: u32,
 }
@@ -95,7 +95,7 @@ impl Queue {
 pub(super) struct Queues {
     streams: HashMap<StreamId, Queue>,
     /// Records that are not known to be done.
-    records: HashMap<(EventKey, u32), Place>,
+    records: HashMap<(EventKey, u32), StreamPosition>,
 }
 
 impl Queues {
@@ -112,13 +112,13 @@ impl Queues {
     }
 
     /// The record of a generation, if it is not known to be done.
-    pub(super) fn record(&self, event: EventKey, generation: u32) -> Option<Place> {
+    pub(super) fn record(&self, event: EventKey, generation: u32) -> Option<StreamPosition> {
         self.records.get(&(event, generation)).copied()
     }
 
     pub(super) fn push(&mut self, stream: StreamId, entry: Entry) {
         if let Needs::Record(event, generation) = entry.needs {
-            let place = Place {
+            let place = StreamPosition {
                 stream,
                 sequence: entry.sequence,
             };
@@ -148,7 +148,7 @@ impl Queues {
         }
     }
 
-    fn done(&mut self, place: Place) {
+    fn done(&mut self, place: StreamPosition) {
         if let Some(queue) = self.streams.get_mut(&place.stream) {
             queue.done = queue.done.max(Some(place.sequence));
         }
@@ -161,7 +161,7 @@ impl Queues {
     }
 
     /// A wait is for this generation, which was recorded after the wait had been submitted.
-    pub(super) fn bind(&mut self, wait: Place, generation: u32) {
+    pub(super) fn bind(&mut self, wait: StreamPosition, generation: u32) {
         let Some(queue) = self.streams.get_mut(&wait.stream) else {
             return;
         };

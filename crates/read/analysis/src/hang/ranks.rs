@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ascend_trace_format::api::ArgPart;
 use ascend_trace_recording::{Call, Function, ProcessId, ThreadId, TimeRange, Trace};
 
-use super::queues::Place;
+use super::queues::StreamPosition;
 use crate::collectives::{Collective, Communicators, Peer};
 
 /// A communicator by its process and handle.
@@ -23,7 +23,7 @@ pub(super) struct Submitted {
     pub(super) thread: ThreadId,
     /// When its call began.
     pub(super) begin: i64,
-    pub(super) place: Place,
+    pub(super) place: StreamPosition,
 }
 
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ struct Comm {
     count: u64,
     last: Option<Submitted>,
     /// Where those are that may not be done, by number from 1.
-    places: BTreeMap<u64, Place>,
+    places: BTreeMap<u64, StreamPosition>,
 }
 
 /// Another rank of a communicator.
@@ -56,7 +56,7 @@ pub(super) struct PeerState {
     pub(super) count: u64,
     pub(super) last: Option<Submitted>,
     /// Where the collective is that is asked for.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<StreamPosition>,
 }
 
 /// Largest number of kept places of a communicator's collectives.
@@ -64,14 +64,14 @@ const PLACES: usize = 8192;
 
 #[derive(Debug, Default)]
 pub(super) struct Ranks {
-    told: Communicators,
+    reported: Communicators,
     comms: HashMap<CommKey, Comm>,
 }
 
 impl Ranks {
     /// Takes ranks and sizes from the calls of a window.
     pub(super) fn learn(&mut self, trace: &Trace) {
-        self.told.take(Communicators::of(trace));
+        self.reported.take(Communicators::of(trace));
     }
 
     /// A communicator was made.
@@ -134,7 +134,7 @@ impl Ranks {
 
     /// This process's number in a communicator, and how many there are.
     pub(super) fn size(&self, comm: CommKey) -> Option<(u64, u64)> {
-        let known = self.told.get(comm.0, comm.1)?;
+        let known = self.reported.get(comm.0, comm.1, i64::MAX)?;
         known.rank.zip(known.size)
     }
 

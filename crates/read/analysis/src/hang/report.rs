@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::stats::Place;
+use crate::stats::CallSite;
 
 /// Whether a program hangs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -35,7 +35,7 @@ impl Verdict {
 /// End of a chain of waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum RootKind {
     /// An event was not recorded after a wait for it had been submitted.
     Unrecorded,
     /// A notify or a value was not set.
@@ -58,7 +58,7 @@ pub enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl RootKind {
     /// The word for it in documents.
     pub const fn name(self) -> &'static str {
         match self {
@@ -94,7 +94,7 @@ pub struct Subject {
 /// What never came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Culprit {
-    pub kind: Kind,
+    pub kind: RootKind,
     /// Nothing that was submitted or is running can end the wait.
     pub certain: bool,
     #[serde(flatten)]
@@ -138,7 +138,7 @@ pub struct OpenCall {
     pub event: Option<u32>,
     /// Where in the program, if stacks were recorded.
     #[serde(flatten)]
-    pub at: Option<Place>,
+    pub at: Option<CallSite>,
 }
 
 /// One of the last calls of a thread.
@@ -154,7 +154,7 @@ pub struct LastCall {
     pub event: Option<u32>,
     /// Where in the program, if stacks were recorded.
     #[serde(flatten)]
-    pub at: Option<Place>,
+    pub at: Option<CallSite>,
 }
 
 /// A thread at the end of the recording.

@@ -7,16 +7,16 @@ use ascend_trace_recording::{Call, CallId, Ending, Stream, StreamId, TaskId, Tra
 
 use super::events::{Events, Recording, holds};
 use super::hosts::Hosts;
-use super::lengths::Lengths;
-use super::moved::Moved;
-use super::queues::{Entry, Names, Needs, Place, Queues};
+use super::last_activity::Moved;
+use super::queues::{Entry, Names, Needs, Queues, StreamPosition};
 use super::ranks::{Ranks, Submitted};
+use super::usual_durations::Lengths;
 use crate::checks::is_done;
 use crate::dependencies::{runs, streams_of, took_effect};
 use crate::{Class, EdgeKind, Node, Window};
 
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct HangState {
     pub(super) queues: Queues,
     pub(super) events: Events,
     pub(super) hosts: Hosts,
@@ -24,13 +24,13 @@ pub(super) struct State {
     pub(super) moved: Moved,
     pub(super) lengths: Lengths,
     /// By a wait for a notify or a value: what sets it.
-    pub(super) signals: HashMap<Place, Place>,
+    pub(super) signals: HashMap<StreamPosition, StreamPosition>,
     /// Tasks that ran and will have no time.
     pub(super) untimed: u64,
     names: Names,
 }
 
-impl State {
+impl HangState {
     pub(super) fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         self.moved.take(window);
@@ -65,7 +65,7 @@ impl State {
         let task = trace.task(id);
         let call = trace.call(task.call);
         let name = self.names.shared(trace.task_name(task));
-        let place = Place {
+        let place = StreamPosition {
             stream: task.stream,
             sequence: task.sequence,
         };
@@ -203,7 +203,7 @@ impl State {
                 let causes = window.dependencies.incoming(trace, Node::Task(*id));
                 for edge in causes {
                     if let (EdgeKind::SignalToWait, Node::Task(set)) = (edge.kind, edge.from) {
-                        let place = |id: TaskId| Place {
+                        let place = |id: TaskId| StreamPosition {
                             stream: trace.task(id).stream,
                             sequence: trace.task(id).sequence,
                         };
@@ -233,7 +233,7 @@ fn tasks(window: &Window<'_>) -> Vec<TaskId> {
     tasks
 }
 
-fn recording(call: &Call, place: Option<Place>) -> Recording {
+fn recording(call: &Call, place: Option<StreamPosition>) -> Recording {
     Recording {
         thread: call.thread,
         place,

@@ -8,18 +8,18 @@ use ascend_trace_recording::{StackId, StreamId, ThreadId, Trace};
 use super::communicators::communicators;
 use super::follow::Follow;
 use super::hosts::{Host, Open, Past};
+use super::labels::Words;
 use super::progress::Progress;
 use super::queues::{Entry, Needs};
 use super::report::{
-    Culprit, Kind, LastCall, Link, OpenCall, Report, StreamState, ThreadState, Verdict,
+    Culprit, LastCall, Link, OpenCall, Report, RootKind, StreamState, ThreadState, Verdict,
 };
-use super::state::State;
+use super::state::HangState;
 use super::verdict::verdict;
-use super::words::Words;
-use crate::stats::Place;
+use crate::stats::CallSite;
 
 /// The report on all that is known at the end of a recording.
-pub(super) fn report(trace: &Trace, state: &mut State, end: i64) -> Report {
+pub(super) fn report(trace: &Trace, state: &mut HangState, end: i64) -> Report {
     let words = Words::of(trace, end);
     let gone = |it: StreamId| words.gone(trace.stream(it).process).is_some();
     state.queues.end_all(gone);
@@ -40,7 +40,7 @@ pub(super) fn report(trace: &Trace, state: &mut State, end: i64) -> Report {
     report.moved_ns = moved;
     report.quiet_ns = end.saturating_sub(moved).max(0);
     report.longest_pause_ns = state.moved.longest_ns;
-    report.exit_status = trace.end().map(|(_, status)| status);
+    report.exit_status = trace.exit_status();
     report.communicators = communicators(trace, state, &progress);
     report.missing = missing(trace, state);
     report.verdict = verdict(&report, |it| waited(&report, it));
@@ -52,7 +52,7 @@ pub(super) fn report(trace: &Trace, state: &mut State, end: i64) -> Report {
 
 struct Builder<'a> {
     trace: &'a Trace,
-    state: &'a State,
+    state: &'a HangState,
     progress: &'a Progress<'a>,
     words: Words<'a>,
     culprits: Vec<Culprit>,
@@ -103,7 +103,7 @@ impl Builder<'_> {
         let known = |it: &Culprit| {
             let is_same = it.kind == culprit.kind && it.what == culprit.what;
             // The full queue and the wait that fills it are one cause.
-            let has_it = it.kind == Kind::QueueFull && it.what.ends_with(&culprit.what);
+            let has_it = it.kind == RootKind::QueueFull && it.what.ends_with(&culprit.what);
             it.subject == culprit.subject && (is_same || has_it)
         };
         let place = self.culprits.iter().position(known);
@@ -170,8 +170,8 @@ impl Builder<'_> {
         }
     }
 
-    fn place(&self, stack: Option<StackId>) -> Option<Place> {
-        Place::of(self.trace, stack?)
+    fn place(&self, stack: Option<StackId>) -> Option<CallSite> {
+        CallSite::of(self.trace, stack?)
     }
 
     fn stream(&mut self, stream: StreamId) -> Option<StreamState> {
@@ -251,7 +251,7 @@ fn without_culprits(mut report: Report) -> Report {
 }
 
 /// Data that the report would need and the recording does not have.
-fn missing(trace: &Trace, state: &State) -> Vec<String> {
+fn missing(trace: &Trace, state: &HangState) -> Vec<String> {
     let losses = trace.losses();
     let mut missing = Vec::new();
     if losses.calls > 0 || losses.others > 0 {

@@ -1,6 +1,6 @@
 //! Whether a program hangs. A slow one does not, so a wait that can still end is given time.
 
-use super::report::{Culprit, Kind, Report, Verdict};
+use super::report::{Culprit, Report, RootKind, Verdict};
 
 /// Nothing is said of a program in which something moved so shortly before. Nanoseconds.
 const SHORT_NS: i64 = 1_000_000_000;
@@ -20,7 +20,7 @@ pub(super) fn verdict(report: &Report, waited: impl Fn(&Culprit) -> i64) -> Verd
     let pause = report.longest_pause_ns.saturating_mul(PAUSES).max(LONG_NS);
     let hangs = |it: &Culprit| match it.kind {
         // They hang, regardless of other activity.
-        Kind::Cycle => waited(it) >= SHORT_NS,
+        RootKind::Cycle => waited(it) >= SHORT_NS,
         _ => report.quiet_ns >= patience(it, pause),
     };
     let has_left = report.exit_status.is_some_and(|it| it < SIGNALLED);
@@ -38,7 +38,7 @@ fn patience(culprit: &Culprit, pause: i64) -> i64 {
     match (culprit.kind, culprit.certain) {
         (_, true) => SHORT_NS,
         // It goes on when that has ended.
-        (Kind::Running | Kind::Outside | Kind::Unknown, _) => i64::MAX,
+        (RootKind::Running | RootKind::Outside | RootKind::Unknown, _) => i64::MAX,
         _ => pause,
     }
 }

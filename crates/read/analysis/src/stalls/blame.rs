@@ -27,7 +27,7 @@ pub enum Blamed {
     /// The call that came late, held the thread up, or did not return.
     Call(ThreadId, String),
     /// Nobody, or it is not known.
-    Nobody,
+    NotKnown,
 }
 
 impl Stalls {
@@ -57,8 +57,12 @@ impl Stalls {
 
     fn whom(&self, trace: &Trace, dependencies: &Dependencies, stall: &Stall) -> Blamed {
         match stall.cause {
-            Cause::Drained | Cause::Switch | Cause::Unknown | Cause::TracerOverhead => {
-                return Blamed::Nobody;
+            Cause::Drained
+            | Cause::Switch
+            | Cause::Untimed
+            | Cause::Unknown
+            | Cause::TracerOverhead => {
+                return Blamed::NotKnown;
             }
             _ => {}
         }
@@ -73,7 +77,7 @@ impl Stalls {
             (Some(task), ..) => of_task(trace, task),
             (_, Some(stream), _) => Blamed::Stream(stream),
             (_, _, Some(call)) => of_call(trace, call),
-            _ => Blamed::Nobody,
+            _ => Blamed::NotKnown,
         }
     }
 

@@ -33,6 +33,8 @@ pub enum Cause {
     Drained,
     /// The device went from one task to the next.
     Switch,
+    /// Tasks without a time ran, for as long as such tasks usually take.
+    Untimed,
     /// The stream was idle though its next task had been submitted, or the work between could not be
     /// timed.
     Unknown,
@@ -43,7 +45,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::EventWait,
         Self::SignalWait,
         Self::HostLate,
@@ -56,6 +58,7 @@ impl Cause {
         Self::CollectivePeer,
         Self::Drained,
         Self::Switch,
+        Self::Untimed,
         Self::Unknown,
         Self::HostSync,
         Self::HostCopy,
@@ -76,16 +79,17 @@ impl Cause {
             Self::CollectivePeer => "collective-peer",
             Self::Drained => "drained",
             Self::Switch => "switch",
+            Self::Untimed => "untimed",
             Self::Unknown => "unknown",
             Self::HostSync => "host-sync",
             Self::HostCopy => "host-copy",
         }
     }
 
-    /// Whether the time is lost: a stream without further work, and the short switch between two tasks,
-    /// are normal.
+    /// Whether the time is lost. A stream without further work, and the short switch between two tasks, are normal; and
+    /// tasks without a time are work.
     pub const fn is_notable(self) -> bool {
-        !matches!(self, Self::Drained | Self::Switch)
+        !matches!(self, Self::Drained | Self::Switch | Self::Untimed)
     }
 
     /// Whether the thread that submits to a stream caused its gap, by its activity.

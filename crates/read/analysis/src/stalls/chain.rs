@@ -7,8 +7,8 @@
 
 use ascend_trace_recording::{CallId, StreamId, TaskId, Trace};
 
-use super::class::{Class, held, released_by};
 use super::culprit::is_over;
+use super::task_role::{Class, held, released_by};
 use super::{IDLE_FLOOR_NS, Stall};
 use crate::dependencies::{Dependencies, Node};
 

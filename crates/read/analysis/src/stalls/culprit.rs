@@ -3,7 +3,7 @@
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{CallId, Generation, StreamId, TaskId, Trace};
 
-use super::class::{Class, released_by};
+use super::task_role::{Class, released_by};
 use super::{Cause, Lane, Stall};
 use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
 
@@ -88,8 +88,10 @@ pub(super) fn split_error(
         return None;
     };
     let call = trace.call(id);
+    let polls = trace.function(call.function).role.asks_for_an_end();
     let is_split = match stall.cause {
         Cause::HostSync => stall.end < call.end,
+        Cause::ReturnLatency if polls => true,
         Cause::ReturnLatency | Cause::HostCopy => stall.begin > call.begin,
         _ => false,
     };

@@ -6,13 +6,13 @@ use ascend_trace_recording::{
 };
 
 use super::chain::Chain;
-use super::class::{Class, takes_time};
 use super::culprit::{awaited, split_error};
 use super::overhead::spent;
+use super::task_role::{Class, takes_time};
 use super::{Cause, Culprit, Lane, Stall, Stalls};
 use crate::dependencies::{Dependencies, Node};
 use crate::intervals::Intervals;
-use crate::past::{HOST_CALLS, MOST_BACK};
+use crate::retention::{HOST_CALLS, MOST_BACK};
 
 /// Activity of the submitting thread that a stream waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use ascend_trace_recording::{ProcessId, TaskId, TaskTime, Trace};
 
 use crate::collectives::Places;
-use crate::past::Keys;
+use crate::retention::Keys;
 
 /// A communicator of one process: the handle that its collectives name.
 type Communicator = (ProcessId, u64);
@@ -25,7 +25,7 @@ const MOST_TOLERANCE_NS: i64 = 1_000_000;
 /// Place of a collective among all: by its key, and a distinction of those with the same key. It is the
 /// same for any cut of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Place {
+struct CollectiveKey {
     key: i64,
     called: i64,
     thread: u32,
@@ -36,7 +36,7 @@ struct Place {
 #[derive(Clone, Copy, Debug)]
 struct Collective {
     task: TaskId,
-    place: Place,
+    place: CollectiveKey,
     shape: Shape,
     time: TaskTime,
     clock: HostClock,
@@ -73,16 +73,16 @@ pub(super) struct PeerWait {
 /// The same by places: ids change when a part of a trace is forgotten.
 #[derive(Clone, Copy, Debug)]
 struct Wait {
-    of: Place,
+    of: CollectiveKey,
     until: i64,
-    peer: Place,
+    peer: CollectiveKey,
 }
 
 /// State of communicators after all collectives up to a key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peers {
     /// The last collective of each that has been dealt with.
-    settled: BTreeMap<Communicator, Place>,
+    settled: BTreeMap<Communicator, CollectiveKey>,
     /// Pairs that do not belong together, the lesser one first.
     strangers: BTreeSet<(Communicator, Communicator)>,
     /// Results for collectives that a later part will own.
@@ -119,7 +119,8 @@ impl Peers {
             }
             waits_of(round.iter().map(|(_, it)| *it), &mut self.waits);
         }
-        let ids: HashMap<Place, TaskId> = all.iter().map(|(_, it)| (it.place, it.task)).collect();
+        let ids: HashMap<CollectiveKey, TaskId> =
+            all.iter().map(|(_, it)| (it.place, it.task)).collect();
         let by_id = |wait: &Wait| {
             Some(PeerWait {
                 task: *ids.get(&wait.of)?,
@@ -137,7 +138,7 @@ impl Peers {
 
     /// Tasks that the waits name which are not dropped.
     pub(crate) fn named(&self, trace: &Trace, keys: &Keys) -> Vec<TaskId> {
-        let named: HashSet<Place> = self.waits.iter().map(|wait| wait.peer).collect();
+        let named: HashSet<CollectiveKey> = self.waits.iter().map(|wait| wait.peer).collect();
         if named.is_empty() {
             return Vec::new();
         }
@@ -210,7 +211,7 @@ fn collectives(trace: &Trace, keys: &Keys) -> Vec<(Communicator, Collective)> {
         let communicator = (trace.thread(call.thread).process, places.comm(trace, call)?);
         let collective = Collective {
             task: id,
-            place: Place {
+            place: CollectiveKey {
                 key: keys.task(id),
                 called: call.begin,
                 thread: call.thread.0,

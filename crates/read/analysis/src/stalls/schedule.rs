@@ -7,8 +7,8 @@ use std::ops::RangeInclusive;
 
 use ascend_trace_recording::{TaskId, TimeRange};
 
-use super::derived::{IN_FLIGHT_NS, Part, Reached};
-use super::{Bound, Cause};
+use super::untimed_gap::{GapPart, IN_FLIGHT_NS, Reached};
+use super::{Bound, Cause, IDLE_FLOOR_NS};
 
 /// An untimed task in the gap.
 #[derive(Clone, Copy, Debug)]
@@ -16,11 +16,11 @@ pub(super) struct Step {
     pub(super) id: TaskId,
     /// Begin of the call that submitted it.
     pub(super) submitted: i64,
-    pub(super) kind: Kind,
+    pub(super) kind: StepKind,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum StepKind {
     /// Usual duration, and its error.
     Work(i64, i64),
     Wait(Cause, Reached),
@@ -57,27 +57,30 @@ struct Stretch {
 impl Step {
     const fn work(&self) -> (i64, i64) {
         match self.kind {
-            Kind::Work(length, error) => (length, error),
-            Kind::Wait(..) => (0, 0),
+            StepKind::Work(length, error) => (length, error),
+            StepKind::Wait(..) => (0, 0),
         }
     }
 }
 
 impl Schedule {
     /// The parts of the gap. `None` where the waits are shorter than the error, so that they may have held nothing.
-    pub(super) fn parts(&self, next: TaskId) -> Option<Vec<Part>> {
+    pub(super) fn parts(&self, next: TaskId) -> Option<Vec<GapPart>> {
         let holds = self.holds();
         holds.first()?;
         let mut parts = Vec::new();
-        let mut at = self.range.begin;
+        let (mut at, mut steps) = (self.range.begin, &self.steps[..]);
         for hold in holds {
             let (range, error) = (hold.range, hold.error);
             let bound = Bound { next, error };
-            parts.push(Part::Unknown(TimeRange::new(at, range.begin)));
-            parts.push(Part::Held(range, hold.cause, hold.id, bound));
+            let place = steps.iter().position(|it| it.id == hold.id);
+            let (before, after) = steps.split_at(place.unwrap_or(0));
+            steps = after;
+            parts.push(worked(TimeRange::new(at, range.begin), before));
+            parts.push(GapPart::Held(range, hold.cause, hold.id, bound));
             at = range.end;
         }
-        parts.push(Part::Unknown(TimeRange::new(at, self.range.end)));
+        parts.push(worked(TimeRange::new(at, self.range.end), steps));
         Some(parts)
     }
 
@@ -97,8 +100,8 @@ impl Schedule {
             }
             left = left.saturating_sub(step.work().0);
             match step.kind {
-                Kind::Work(length, _) => at = at.saturating_add(length),
-                Kind::Wait(_, Reached::At(end, error)) => {
+                StepKind::Work(length, _) => at = at.saturating_add(length),
+                StepKind::Wait(_, Reached::At(end, error)) => {
                     let end = end.min(self.range.end.saturating_sub(left));
                     if end > at {
                         stretch.open.push(place);
@@ -108,7 +111,7 @@ impl Schedule {
                         stretch = Stretch::default();
                     }
                 }
-                Kind::Wait(..) => stretch.open.push(place),
+                StepKind::Wait(..) => stretch.open.push(place),
             }
         }
         stretch.late = stretch.late.max(behind(self.came, at));
@@ -143,8 +146,8 @@ impl Schedule {
                 at = at.max(step.submitted);
             }
             match step.kind {
-                Kind::Work(length, _) => at = at.saturating_add(length),
-                Kind::Wait(cause, _) if stretch.open.binary_search(&place).is_ok() => {
+                StepKind::Work(length, _) => at = at.saturating_add(length),
+                StepKind::Wait(cause, _) if stretch.open.binary_search(&place).is_ok() => {
                     // The last one also gets the remainder of the division.
                     let is_last = stretch.open.last() == Some(&place);
                     let more = if is_last { rest % number } else { 0 };
@@ -157,14 +160,39 @@ impl Schedule {
                     });
                     at = end;
                 }
-                Kind::Wait(..) => {}
+                StepKind::Wait(..) => {}
             }
         }
+    }
+
+    /// The number of tasks that are work, how long they usually take in sum, and the error of that.
+    pub(super) fn work(&self) -> (i64, i64, i64) {
+        let is_work = |step: &&Step| matches!(step.kind, StepKind::Work(..));
+        let count = self.steps.iter().filter(is_work).count();
+        (
+            count as i64,
+            self.sum(|(length, _)| length),
+            self.sum(|(_, error)| error),
+        )
     }
 
     fn sum(&self, part: impl Fn((i64, i64)) -> i64) -> i64 {
         let parts = self.steps.iter().map(|step| part(step.work()));
         parts.fold(0, i64::saturating_add)
+    }
+}
+
+/// A time in which no wait held the stream.
+fn worked(range: TimeRange, steps: &[Step]) -> GapPart {
+    let add = |(sum, open): (i64, i64), step: &Step| {
+        let (length, error) = step.work();
+        (sum.saturating_add(length), open.saturating_add(error))
+    };
+    let (length, error) = steps.iter().fold((0, 0), add);
+    let most = length.saturating_add(error.max(IDLE_FLOOR_NS));
+    match length > 0 && range.duration() <= most {
+        true => GapPart::Worked(range),
+        false => GapPart::Unknown(range),
     }
 }
 
@@ -183,14 +211,14 @@ mod tests {
     const US: i64 = 1_000;
 
     fn work(id: u32, length: i64) -> Step {
-        step(id, Kind::Work(length * US, US))
+        step(id, StepKind::Work(length * US, US))
     }
 
     fn wait(id: u32, reached: Reached) -> Step {
-        step(id, Kind::Wait(Cause::EventWait, reached))
+        step(id, StepKind::Wait(Cause::EventWait, reached))
     }
 
-    fn step(id: u32, kind: Kind) -> Step {
+    fn step(id: u32, kind: StepKind) -> Step {
         Step {
             id: TaskId(id),
             submitted: -100 * US,
@@ -210,11 +238,11 @@ mod tests {
         let mut found = Vec::new();
         for part in parts {
             let range = match part {
-                Part::Held(range, _, id, bound) => {
+                GapPart::Held(range, _, id, bound) => {
                     found.push((id.0, range.begin / US, range.end / US, bound.error / US));
                     range
                 }
-                Part::Unknown(range) | Part::Idle(range, _) => range,
+                GapPart::Unknown(range) | GapPart::Worked(range) | GapPart::Idle(range, _) => range,
             };
             assert_eq!(range.begin, at);
             at = range.end;
@@ -263,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_may_have_held_nothing_is_none() {
+    fn a_wait_that_may_have_held_nothing_is_left_out() {
         let steps = [wait(0, Reached::Unknown), work(1, 99)];
         assert_eq!(holds(&steps), None);
         let over = [wait(0, Reached::At(-5 * US, US)), work(1, 50)];

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use ascend_trace_recording::{Between, StreamId, TaskId, TaskTime, TimeRange, Trace};
 
-use super::class::{Class, held, takes_time};
-use super::derived::{Gap, Part};
-use super::hosts::HostStalls;
-use super::judge::{arrived, judge};
-use super::lengths::Lengths;
-use super::lives::Lives;
+use super::gap_cause::{arrived, judge};
+use super::host_stalls::HostStalls;
+use super::stream_lifetimes::Lives;
 use super::switches::Switches;
+use super::task_role::{Class, held, takes_time};
+use super::untimed_gap::{Gap, GapPart};
+use super::usual_durations::Lengths;
 use super::{Bound, Cause, IDLE_FLOOR_NS, Lane, Stall};
 use crate::dependencies::{Dependencies, Node, is_pending};
 
@@ -109,7 +109,7 @@ impl StreamStalls {
     /// Goes on to the next task.
     pub(super) fn take(&mut self, sources: Sources<'_>, stream: StreamId, id: TaskId) {
         let trace = sources.trace;
-        self.count(trace, id);
+        self.count(sources, stream, id);
         match trace.task(id).time {
             Some(time) => self.timed(sources, stream, id, time),
             None if takes_time(trace, id) => {
@@ -122,10 +122,19 @@ impl StreamStalls {
 
     /// Notices tasks that are not in the trace. One that does not run has the sequence of the next
     /// that does.
-    fn count(&mut self, trace: &Trace, id: TaskId) {
+    fn count(&mut self, sources: Sources<'_>, stream: StreamId, id: TaskId) {
+        let trace = sources.trace;
         let task = trace.task(id);
-        let before = self.reached.sequence.unwrap_or(task.sequence);
-        self.reached.is_blind |= task.sequence > before.saturating_add(1);
+        let expected = match self.reached.sequence {
+            Some(before) => before.saturating_add(1),
+            // The trace has all of a stream that it has from its creation, unless the recording was paused there.
+            None => {
+                let submitted = trace.call(task.call).begin;
+                let made = sources.lives.begin(trace, stream, submitted);
+                made.map_or(task.sequence, |_| 0)
+            }
+        };
+        self.reached.is_blind |= task.sequence > expected;
         self.reached.sequence = Some(task.sequence);
     }
 
@@ -210,15 +219,20 @@ impl StreamStalls {
         };
         for part in parts {
             let (range, cause, node, bound) = match part {
-                Part::Held(range, cause, task, bound) => (range, cause, task, Some(bound)),
-                Part::Unknown(range) => (range, Cause::Unknown, next, None),
-                Part::Idle(range, task) => {
+                GapPart::Held(range, cause, task, bound) => (range, cause, task, Some(bound)),
+                GapPart::Unknown(range) => (range, Cause::Unknown, next, None),
+                GapPart::Worked(range) => (range, Cause::Untimed, next, None),
+                GapPart::Idle(range, task) if task == next => {
+                    self.idle(sources, stream, range, next);
+                    continue;
+                }
+                GapPart::Idle(range, task) => {
                     let cause = match range.duration() < IDLE_FLOOR_NS {
                         true => Cause::Switch,
                         false => judge(sources.trace, sources.hosts, range, task),
                     };
                     // An idle part that a wait ended belongs to the part of the recording that has the next task.
-                    let bound = (task != next).then_some(Bound { next, error: 0 });
+                    let bound = Some(Bound { next, error: 0 });
                     (range, cause, task, bound)
                 }
             };
@@ -228,17 +242,24 @@ impl StreamStalls {
     }
 
     fn gap(&mut self, sources: Sources<'_>, stream: StreamId, gap: TimeRange, next: TaskId) {
+        match self.reached.is_blind {
+            true => self.push(stream, gap, Cause::Unknown, Node::Task(next)),
+            false => self.idle(sources, stream, gap, next),
+        }
+    }
+
+    /// A time in which nothing ran before a task.
+    fn idle(&mut self, sources: Sources<'_>, stream: StreamId, gap: TimeRange, next: TaskId) {
         let between = sources.trace.between(stream).unwrap_or_default();
         let is_usual = self.is_usual(sources.trace, stream, gap, next);
         let cause = match gap.duration() {
-            _ if self.reached.is_blind => Cause::Unknown,
             _ if is_usual => Cause::Switch,
             length if length < IDLE_FLOOR_NS.max(between.switch_ns) => Cause::Switch,
             _ => judge(sources.trace, sources.hosts, gap, next),
         };
         // The next task had been submitted, and the tool's event records were between.
         let (records, rest) = split(gap, between);
-        if cause == Cause::Unknown && !self.reached.is_blind && !records.is_empty() {
+        if cause == Cause::Unknown && !records.is_empty() {
             self.push(stream, records, Cause::TracerOverhead, Node::Task(next));
             self.push(stream, rest, Cause::Switch, Node::Task(next));
             return;
@@ -248,7 +269,7 @@ impl StreamStalls {
         let is_before = Class::of(sources.trace, task) == Class::Callback;
         let is_near = is_before || self.reached.is_behind_callback;
         let cause = match cause {
-            Cause::Unknown if is_near && !self.reached.is_blind => Cause::Callback,
+            Cause::Unknown if is_near => Cause::Callback,
             other => other,
         };
         self.push(stream, gap, cause, Node::Task(next));

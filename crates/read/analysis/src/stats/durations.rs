@@ -1,11 +1,9 @@
 //! Statistics of a set of durations.
 
-use serde::Serialize;
-
 use crate::estimate::Estimate;
 
 /// Count, total, mean, percentiles and maximum of some durations; all 0 without any.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Durations {
     pub count: u64,
     /// The sum; for things that can run side by side it can exceed the time that passed.
@@ -39,7 +37,7 @@ impl Durations {
 ///
 /// A task that was measured badly, or has no time, counts in the total as others of its operation do (`estimate`).
 /// Percentiles and the maximum are of tasks of which less than a half is open; `None` without such tasks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskDurations {
     /// Tasks that have a time.
     pub count: u64,

@@ -1,113 +1,74 @@
 //! Single stalls in words and numbers.
 
-use ascend_trace_recording::{CallId, StackId, Trace};
-use serde::Serialize;
+use ascend_trace_recording::{CallId, Trace};
 
 use super::WORST_STALLS;
+use super::call_sites::Site;
+use super::stall_words;
 use super::tables::{Range, overlaps};
+use crate::columns::declare::*;
 use crate::dependencies::{Dependencies, Node};
 use crate::estimate::Measured;
 use crate::stalls::{Chain, Evidence, Root, Why};
 use crate::{Doing, Lane, Late, Meanwhile, Places, Stall, Stalls, Window};
 
+table_row! {
 /// One stall.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct StallStats {
-    pub cause: &'static str,
-    /// Number of the process in the recording: several processes may have the same pid.
-    pub process: u32,
-    pub pid: u32,
-    /// The stalled thread, for a stall of the host.
-    pub tid: Option<u32>,
-    /// The stalled stream, for a stall on a device.
-    pub device: Option<u32>,
-    pub stream_id: Option<i64>,
-    pub begin_ns: i64,
-    pub end_ns: i64,
-    pub length_ns: i64,
-    /// Error of the end of a call's waiting, if the stall begins or ends there.
-    pub split_err_ns: Option<i64>,
-    /// By how much an idle time of a stream may be off, because the begin of the next task is not known exactly.
-    pub error_ns: Option<i64>,
-    /// Name of the task or call that could not continue.
-    pub name: String,
-    /// The process that was waited for, by number and rank.
-    pub culprit_process: Option<u32>,
-    pub culprit_rank: Option<u64>,
-    /// The stream that was waited for, and the last work on it.
-    pub culprit_device: Option<u32>,
-    pub culprit_stream_id: Option<i64>,
-    pub culprit_task: Option<String>,
-    /// Serial number of the event that was waited for, within its process.
-    pub event: Option<u32>,
-    /// Name of the call that came late.
-    pub culprit_call: Option<String>,
-    /// The call that submitted the held-up task, or that blocked.
-    pub site: Site,
-    /// The call of the culprit: it submitted the target of the wait, or came late, or blocked the
-    /// thread that would have submitted the next task.
-    pub culprit_site: Option<Site>,
-    /// The chain of waits from this one to the root, in words.
-    pub chain: Vec<String>,
-    /// End of the chain: a task that ran, or a call that came late.
-    pub root: Option<String>,
-    /// Activity of the thread that submitted the next task.
-    pub meanwhile: Vec<MeanwhileStats>,
-    /// Why no better cause is known, in words.
-    pub why: Option<String>,
-    /// The time that a stream waited for the threads that plan and submit its tasks, where they were
-    /// late.
-    pub late: Option<Late>,
+    => column("", Duration, |it: &Self| Value::estimate((it.length_ns, it.error_ns.unwrap_or(0)), 0), "the duration and its error").text("duration");
+    pub cause: &'static str => column("cause", Word, |it: &Self| it.cause.into(), "a word of [STALLS.md](STALLS.md)").text("cause").exported("cause");
+    pub process: u32 => column("process", Id, |it: &Self| it.process.into(), "number of the process in the recording").text("process").exported("process");
+    pub pid: u32 => column("pid", Id, |it: &Self| it.pid.into(), "its process id").exported("pid");
+    pub rank: Option<u64> => column("rank", Unsigned, |it: &Self| it.rank.into(), "its rank in a distributed run, or `null`").exported("rank");
+    pub tid: Option<u32> => column("tid", Id, |it: &Self| it.tid.into(), "the stalled thread, or `null`").exported("tid");
+    pub device: Option<u32> => column("device", Id, |it: &Self| it.device.into(), "the device of the stalled stream, or `null`").exported("device");
+    pub stream_id: Option<i64> => column("stream_id", Id, |it: &Self| it.stream_id.into(), "number of the stalled stream, or `null`").exported("stream_id");
+    => column("", Text, |it: &Self| stall_words::place(it).into(), "the stalled stream or thread").text("where");
+    pub begin_ns: i64 => column("begin_ns", Moment, |it: &Self| it.begin_ns.into(), "when it began").exported("begin_ns");
+    pub end_ns: i64 => column("end_ns", Moment, |it: &Self| it.end_ns.into(), "when it ended").exported("end_ns");
+    pub length_ns: i64 => column("length_ns", Duration, |it: &Self| it.length_ns.into(), "the time between").exported("length_ns");
+    pub split_err_ns: Option<i64> => column("split_err_ns", Duration, |it: &Self| it.split_err_ns.into(), "how far its begin or end may be off: the point that a call waited for, or one that was derived for a wait without a time").exported("split_err_ns");
+    pub name: String => column("name", Word, |it: &Self| (&it.name).into(), "the task or call that could not continue").text("what").exported("name");
+    pub culprit_process: Option<u32> => column("culprit_process", Id, |it: &Self| it.culprit_process.into(), "the process that was waited for, by number").exported("culprit_process");
+    pub culprit_rank: Option<u64> => column("culprit_rank", Unsigned, |it: &Self| it.culprit_rank.into(), "its rank").exported("culprit_rank");
+    pub culprit_device: Option<u32> => column("culprit_device", Id, |it: &Self| it.culprit_device.into(), "the device of the stream that was waited for").exported("culprit_device");
+    pub culprit_stream_id: Option<i64> => column("culprit_stream_id", Id, |it: &Self| it.culprit_stream_id.into(), "number of this stream").exported("culprit_stream_id");
+    pub culprit_task: Option<String> => column("culprit_task", Word, |it: &Self| it.culprit_task.as_ref().into(), "the last task there that was waited for").exported("culprit_task");
+    pub culprit_call: Option<String> => column("culprit_call", Word, |it: &Self| it.culprit_call.as_ref().into(), "the call that came late").exported("culprit_call");
+    pub event: Option<u32> => column("event", Id, |it: &Self| it.event.into(), "serial of the event that was waited for, in its process").exported("event_serial");
+    pub site: Site => column("site", Nested, |it: &Self| Value::row(&it.site), "the call that submitted the delayed task, or that blocked: `call` (its number in `calls.csv`), `name`, `tid`, `begin_ns`, and its [call site](#call-sites)");
+    => column("", Id, |it: &Self| it.site.call.into(), "number of this call").exported("call");
+    pub culprit_site: Option<Site> => column("culprit_site", Nested, |it: &Self| Value::maybe_row(it.culprit_site.as_ref()), "the call that caused the stall, in the same form");
+    => column("", Id, |it: &Self| it.culprit_site.as_ref().map(|it| it.call).into(), "number of the call that caused the stall").exported("blamed_call");
+    => column("", Text, |it: &Self| stall_words::culprit(it).into(), "the cause in words").text("because of");
+    => column("", Text, |it: &Self| it.site.words().into(), "the call that submitted the delayed task").text("call");
+    => column("", Text, |it: &Self| it.culprit_site.as_ref().map(Site::words).into(), "the call that caused the stall").text("culprit");
+    pub chain: Vec<String> => column("chain", Nested, |it: &Self| Value::list(&it.chain, Value::from), "a description of the waits from this one to the root");
+    => column("", Text, |it: &Self| it.chain.join("; ").into(), "the waits from this one to the root").exported("chain");
+    pub root: Option<String> => column("root", Word, |it: &Self| it.root.as_ref().into(), "the root of these waits").exported("root");
+    pub meanwhile: Vec<MeanwhileStats> => column("meanwhile", Nested, |it: &Self| Value::list(&it.meanwhile, Value::row), "the work of the submitting thread during the stall: `name`, `count`, `total_ns`. `name` is a function, or with `count` 0 one of `tracer-overhead`, `outside-ascendcl`, `in-flight`, `earlier`");
+    => column("", Text, |it: &Self| stall_words::meanwhile(it).into(), "the work of the submitting thread: function, calls, nanoseconds").exported("meanwhile");
+    pub why: Option<String> => column("why", Text, |it: &Self| it.why.as_ref().into(), "why no better cause is known").exported("why");
+    pub late: Option<Late> => column("late", Nested, |it: &Self| Value::maybe_row(it.late.as_ref()), "the threads that plan and submit; `null` unless the host was late");
+    => column("", Id, |it: &Self| it.late.as_ref().map(|it| it.tid).into(), "the thread that planned").exported("late_tid");
+    => column("", Text, |it: &Self| it.late.as_ref().and_then(|it| it.range.as_ref()).into(), "the range of this thread").exported("late_range");
+    => column("", Duration, |it: &Self| it.late.as_ref().map(|it| it.python_ns).into(), "until it planned").exported("python_ns");
+    => column("", Duration, |it: &Self| it.late.as_ref().map(|it| it.planning_ns).into(), "its planning").exported("planning_ns");
+    => column("", Duration, |it: &Self| it.late.as_ref().map(|it| it.queue_ns).into(), "until another thread began to submit").exported("queue_ns");
+    => column("", Duration, |it: &Self| it.late.as_ref().map(|it| it.launch_ns).into(), "until the device began").exported("launch_ns");
+    pub error_ns: Option<i64> => column("error_ns", Duration, |it: &Self| it.error_ns.into(), "of an idle time of a stream: by how much it may be off, because the begin of the next task is not known exactly; else `null`").exported("error_ns");
+}
 }
 
-/// Where the program made a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Site {
-    /// Number of the call, as in `calls.csv`.
-    pub call: u32,
-    pub name: String,
-    pub tid: u32,
-    pub begin_ns: i64,
-    /// Where in the program, if stacks were recorded.
-    #[serde(flatten)]
-    pub at: Option<Place>,
-}
-
-/// A place in the program that made a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
-    /// `file:line (function)`, or as much of it as is known.
-    pub call_site: String,
-    /// The source file with its path, and the line.
-    pub file: Option<String>,
-    pub line: Option<u32>,
-    /// All frames, innermost first.
-    pub stack: Vec<String>,
-}
-
-impl Place {
-    /// The frames of a stack, if any are known.
-    pub fn of(trace: &Trace, stack: StackId) -> Option<Self> {
-        let site = trace.site_of(stack)?;
-        let frame = site.frame()?;
-        Some(Self {
-            call_site: frame.text(),
-            file: frame.file.clone(),
-            line: frame.line,
-            stack: site.lines(),
-        })
-    }
-}
-
+table_row! {
 /// Activity of the thread that submitted the next task in the time of a stall.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeanwhileStats {
-    /// A function, or a word for other activity: [`Self::TRACER`], [`Self::OUTSIDE`],
-    /// [`Self::IN_FLIGHT`] or [`Self::EARLIER`].
-    pub name: String,
-    /// Calls of the function.
-    pub count: u64,
-    pub total_ns: i64,
+    pub name: String => column("name", Word, |it: &Self| (&it.name).into(), "a function, or a word for other activity");
+    pub count: u64 => column("count", Count, |it: &Self| it.count.into(), "calls of the function");
+    pub total_ns: i64 => column("total_ns", Duration, |it: &Self| it.total_ns.into(), "their time");
+}
 }
 
 /// By how much the duration of the task after an idle time may be off.
@@ -202,6 +163,7 @@ impl StallStats {
             cause: stall.cause.name(),
             process: trace.process(process).serial,
             pid: trace.process(process).pid,
+            rank: trace.process(process).rank_number(),
             tid: thread.map(|thread| thread.tid),
             device: stream.map(|stream| stream.device),
             stream_id: stream.map(|stream| stream.number()),
@@ -238,21 +200,6 @@ impl StallStats {
         Self {
             late: Late::of(trace, places, stall),
             ..self
-        }
-    }
-}
-
-impl Site {
-    pub(crate) fn of(trace: &Trace, id: CallId) -> Self {
-        let call = trace.call(id);
-        Self {
-            call: trace.call_number(id),
-            name: trace.function(call.function).name.clone(),
-            tid: trace.thread(call.thread).tid,
-            begin_ns: call.begin,
-            at: trace
-                .shown_stack(call)
-                .and_then(|stack| Place::of(trace, stack)),
         }
     }
 }

@@ -1,14 +1,15 @@
 //! Sums of streams, and of the devices that they share.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use ascend_trace_recording::{ProcessId, StreamId, TaskId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
-use super::idle::Sums;
-use super::lanes::{DeviceStats, Overlap, StreamStats};
+use super::lane_rows::{DeviceStats, Overlap, StreamStats, process_order};
+use super::shared_time::{Together, Worked};
+use super::stalls_by_cause::Sums;
 use super::tables::{Operations, Range, is_copy, overlaps};
-use super::together::{Together, Worked};
 use super::work::{DeviceTime, Piece, Work};
 use crate::{Cause, Class, Lane, Node, Stall, Window};
 
@@ -71,7 +72,7 @@ impl Streams {
     ) -> (Vec<StreamStats>, Vec<DeviceStats>) {
         let mut devices: BTreeMap<(ProcessId, u32), (DeviceStats, Sums, [Together; 3])> =
             BTreeMap::new();
-        let mut rows = Vec::new();
+        let mut lanes: BTreeMap<StreamId, (StreamStats, Sums)> = BTreeMap::new();
         for (id, sums) in (0..).map(StreamId).zip(&self.streams) {
             let stream = trace.stream(id);
             let row = sums.row(trace, (id, range), operations);
@@ -91,9 +92,26 @@ impl Streams {
                     together.add(&sums.worked(id, is_copy, operations));
                 }
             }
-            rows.push(row);
+            match lanes.entry(trace.lane_of(id)) {
+                Entry::Vacant(lane) => {
+                    lane.insert((row, sums.sums.clone()));
+                }
+                Entry::Occupied(mut lane) => {
+                    let (known, causes) = lane.get_mut();
+                    known.join(&row);
+                    causes.join(&sums.sums);
+                }
+            }
         }
-        rows.sort_by_key(|row| (row.pid, row.process, row.device, row.stream_id));
+        let rows = lanes.into_values().map(|(row, causes)| StreamStats {
+            causes: causes.rows(),
+            ..row
+        });
+        let mut rows: Vec<StreamStats> = rows.collect();
+        rows.sort_by_key(|row| {
+            let process = process_order(row.rank, row.pid, row.process);
+            (process, row.device, row.stream_id)
+        });
         let devices = devices.into_iter().map(|(key, (device, sums, together))| {
             let time = self.work.of(key);
             let length = device.end_ns - device.begin_ns;
@@ -117,7 +135,7 @@ impl Streams {
             }
         });
         let mut devices: Vec<DeviceStats> = devices.collect();
-        devices.sort_by_key(|row| (row.pid, row.process, row.device));
+        devices.sort_by_key(|row| (process_order(row.rank, row.pid, row.process), row.device));
         (rows, devices)
     }
 }
@@ -221,14 +239,17 @@ impl Stream {
         StreamStats {
             process: trace.process(stream.process).serial,
             pid: trace.process(stream.process).pid,
+            rank: trace.process(stream.process).rank_number(),
             device: stream.device,
             stream_id: stream.number(),
             is_default: stream.is_default,
+            lives: 1,
             timing: trace.timing_of(id).to_owned(),
             tasks: self.tasks,
             untimed: self.untimed,
             begin_ns: life.map(|life| life.begin),
             end_ns: life.map(|life| life.end),
+            lived_ns: length,
             busy_ns: self.busy,
             estimated_busy_ns: busy,
             busy_error_ns: worked.error_ns(),
@@ -239,7 +260,7 @@ impl Stream {
                 0 => 0.0,
                 length => busy as f64 / length as f64,
             },
-            causes: self.sums.rows(),
+            causes: Vec::new(),
         }
     }
 }
@@ -254,6 +275,7 @@ fn device_row(
     DeviceStats {
         process: trace.process(process).serial,
         pid: trace.process(process).pid,
+        rank: trace.process(process).rank_number(),
         device,
         streams: 0,
         begin_ns,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use ascend_trace_recording::{StreamId, ThreadId, TimeRange, Trace};
 
-use super::idle::Sums;
-use super::lanes::ThreadStats;
+use super::lane_rows::{ThreadStats, process_order};
+use super::stalls_by_cause::Sums;
 use super::tables::Range;
 use crate::{Cause, Lane, Node, Window};
 
@@ -60,7 +60,10 @@ impl Threads {
         let threads = self.threads.iter();
         let rows = threads.filter_map(|(id, sums)| sums.row(trace, *id));
         let mut rows: Vec<ThreadStats> = rows.collect();
-        rows.sort_by_key(|row| (row.pid, row.process, row.begin_ns, row.tid));
+        rows.sort_by_key(|row| {
+            let process = process_order(row.rank, row.pid, row.process);
+            (process, row.begin_ns, row.tid)
+        });
         rows
     }
 }
@@ -80,6 +83,7 @@ impl Thread {
         Some(ThreadStats {
             process: trace.process(thread.process).serial,
             pid: trace.process(thread.process).pid,
+            rank: trace.process(thread.process).rank_number(),
             tid: thread.tid,
             name: thread.name.clone(),
             calls: self.calls,

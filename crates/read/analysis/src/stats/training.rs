@@ -11,7 +11,7 @@ mod steps;
 
 pub use modules::ModuleStats;
 pub use ranges::RangeStats;
-pub use step::{StepStats, Verdict};
+pub use step::{HOST, StepStats, Verdict};
 pub use steps::Steps;
 
 use ascend_trace_recording::{StreamId, TimeRange};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_recording::{ProcessId, StreamId, TaskTime, TimeRange};
 
-use super::lanes::Overlap;
+use super::lane_rows::Overlap;
 use crate::Intervals;
 
 /// A time in which a stream worked.
@@ -312,6 +312,7 @@ mod tests {
             local_error: 0,
             shorter,
             longer,
+            noise: 0,
         };
         Piece::of(TimeRange::new(begin, end), &time, is_copy)
     }

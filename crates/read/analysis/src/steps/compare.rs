@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::align::align;
+use super::process_steps::LoopId;
 use crate::stats::StepStats;
 use crate::stats::training::lane::{Piece, Use};
 
@@ -47,8 +48,8 @@ impl Detail {
         }
     }
 
-    pub(super) fn is_of(&self, process: u32, begin: i64) -> bool {
-        self.row.process == process && self.row.begin_ns == begin
+    pub(super) fn is_of(&self, id: LoopId, begin: i64) -> bool {
+        self.row.loop_id() == id && self.row.begin_ns == begin
     }
 }
 
@@ -57,7 +58,7 @@ impl Detail {
 pub struct More {
     /// `computing`, `communication`, `copy`, or `free` for time in which nothing of that was done.
     pub kind: &'static str,
-    /// The operation; for free time, the wait: `loading`, `python`, `planning`, `queue`, `launch`.
+    /// The operation; for free time, the wait: `loading`, `python` or `program`, `planning`, `queue`, `launch`.
     pub name: String,
     pub slow_count: u64,
     pub median_count: u64,
@@ -82,7 +83,11 @@ impl More {
 pub struct Comparison {
     /// Number of the process in the recording.
     pub process: u32,
+    /// Number of the loop in the process, from 0.
+    pub loop_number: u32,
+    #[serde(serialize_with = "crate::columns::row")]
     pub slow: StepStats,
+    #[serde(serialize_with = "crate::columns::row")]
     pub median: StepStats,
     /// Operations that are in both, at the same place of the sequence.
     pub aligned: u64,
@@ -165,6 +170,7 @@ impl Comparison {
         more.sort_by_cached_key(|it| (-it.difference_ns(), it.kind, it.name.clone()));
         Self {
             process: slow.row.process,
+            loop_number: slow.row.loop_number,
             slow: slow.row.clone(),
             median: median.row.clone(),
             aligned: pairs.len() as u64,
@@ -184,7 +190,7 @@ fn counterparts(pairs: &[(usize, usize)], length: usize) -> Vec<Option<usize>> {
 fn free(row: &StepStats) -> [(&'static str, i64); 5] {
     [
         ("loading", row.loading_ns),
-        ("python", row.python_ns),
+        (row.host_word, row.python_ns),
         ("planning", row.planning_ns),
         ("queue", row.queue_ns),
         ("launch", row.launch_ns),

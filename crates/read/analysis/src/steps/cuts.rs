@@ -2,10 +2,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::phase::phase;
-use super::plan::Cut;
-use super::repeat::Rhythm;
-use super::sequence::{Entry, Symbols};
+use super::measured::StepPart;
+use super::repetition::Rhythm;
+use super::sequence::Entry;
+use super::step_begin::phase;
+use super::symbols::{SymbolKind, Symbols};
 
 /// Steps before the first whole one that may have been others: they warm up.
 const WARMING: usize = 3;
@@ -14,28 +15,17 @@ const WARMING: usize = 3;
 const LONGEST: usize = 6;
 
 /// The steps of a sequence in which something repeats.
-pub(super) fn cuts(entries: &[Entry], symbols: &Symbols, rhythm: &Rhythm) -> Vec<Cut> {
+pub(super) fn parts(entries: &[Entry], symbols: &Symbols, rhythm: &Rhythm) -> Vec<StepPart> {
     let loops = Loop::of(entries, symbols, rhythm);
-    let begins = loops.begins(rhythm);
+    let begins = loops.begins(symbols, rhythm);
     let Some(last) = begins.last() else {
         return Vec::new();
     };
-    let ends = begins.iter().skip(1).map(|it| entries[*it].begin);
-    let ends = ends.chain([entries[loops.end(&begins, *last) - 1].end()]);
-    let cuts = begins.iter().zip(ends).zip(1..);
-    let cuts = cuts.map(|((begin, end), number)| Cut {
-        begin: entries[*begin].begin,
-        end,
-        name: format!("#{number}"),
-    });
-    // Where another thread plans, the next can begin before the last one was submitted.
-    let mut reached = i64::MIN;
-    cuts.filter(|cut| {
-        let is_next = cut.begin >= reached && cut.begin < cut.end;
-        reached = if is_next { cut.end } else { reached };
-        is_next
-    })
-    .collect()
+    let ends = begins.windows(2).map(|pair| loops.end_before(pair));
+    let ends = ends.chain([loops.end(&begins, *last)]);
+    let parts = begins.iter().zip(ends);
+    let parts = parts.map(|(from, until)| StepPart { from: *from, until });
+    parts.filter(|it| it.from < it.until).collect()
 }
 
 /// The usual content of a step, from its begin.
@@ -72,22 +62,90 @@ impl<'e> Loop<'e> {
     }
 
     /// Where steps begin.
-    fn begins(&self, rhythm: &Rhythm) -> Vec<usize> {
+    fn begins(&self, symbols: &Symbols, rhythm: &Rhythm) -> Vec<usize> {
         let places: Vec<usize> = rhythm.places.iter().map(|it| *it as usize).collect();
         let (first, last) = (places[0], places[places.len() - 1]);
-        let mut begins = self.warming(match self.offset {
+        let first_begin = match self.offset {
             0 => first,
             _ => self.inside(first, places[1]),
-        });
+        };
+        // If steps are launches of a graph, each step has a launch.
+        let is_graph = |at: usize| symbols.kind(self.entries[at].symbol) == SymbolKind::Graph;
+        let launches = is_graph(first);
+        let first_step = match launches && self.offset > 0 {
+            true => self.before(first),
+            false => first_begin,
+        };
+        let mut begins = self.warming(first_step);
+        if launches {
+            let ends = begins.iter().skip(1).chain([&first_step]).copied();
+            let steps = begins.iter().copied().zip(ends);
+            let steps = steps.filter(|(from, until)| (*from..*until).any(is_graph));
+            begins = steps.map(|it| it.0).collect();
+        }
+        if launches && self.offset > 0 {
+            begins.push(first_step);
+        }
         begins.extend(places.windows(2).map(|pair| self.inside(pair[0], pair[1])));
         let rest = self.entries.len() - last;
         let near = last..last + rest.min(self.offset * 3 / 2 + 1);
         let near = near.filter(|at| self.begins_one(*at));
         let at = near.min_by_key(|at| (at - last).abs_diff(self.offset));
-        // A rest of less than half a step is no step.
-        begins.extend(at.filter(|at| (last + rest - at) * 2 >= self.period()));
+        let is_step = |at: &usize| match launches {
+            true => (*at..last + rest).any(is_graph),
+            // Other work may follow the last step, such as an evaluation.
+            false => self.has_most_of_one(*at),
+        };
+        begins.extend(at.filter(is_step));
         begins.dedup();
         begins
+    }
+
+    /// Whether most of the usual content follows.
+    fn has_most_of_one(&self, from: usize) -> bool {
+        let mut missing = self.usual();
+        let near = self.entries[from..].iter().take(self.period() * 3 / 2);
+        let found = near.filter(|entry| {
+            let missing = missing.get_mut(&entry.symbol);
+            missing.is_some_and(|it| {
+                let is_missing = *it > 0;
+                *it = it.saturating_sub(1);
+                is_missing
+            })
+        });
+        found.count() * 10 >= self.period() * 8
+    }
+
+    /// How often each symbol is in the usual content.
+    fn usual(&self) -> FxHashMap<u32, usize> {
+        let mut usual: FxHashMap<u32, usize> = FxHashMap::default();
+        let model = self.model.iter();
+        model.for_each(|it| *usual.entry(*it).or_default() += 1);
+        usual
+    }
+
+    /// Where the step of the first launch of a graph begins: with the usual entries before it.
+    fn before(&self, first: usize) -> usize {
+        let ahead = self.period() - self.offset;
+        let before = self.entries[..first].iter().rev();
+        let usual = self.model[..ahead].iter().rev();
+        let same = before.zip(usual);
+        first
+            - same
+                .take_while(|(entry, usual)| entry.symbol == **usual)
+                .count()
+    }
+
+    /// The end of the step that begins at the first of two places. Other work may follow, as an evaluation does.
+    fn end_before(&self, pair: &[usize]) -> usize {
+        let (from, until) = (pair[0], pair[1]);
+        let usual = from + self.period();
+        let is_longer = (until - from) * 2 > self.period() * 3;
+        let row = self.entries[from..].iter().map(|it| it.symbol);
+        match is_longer && row.take(self.period()).eq(self.model.iter().copied()) {
+            true => usual,
+            false => until,
+        }
     }
 
     /// Where a step begins between two occurrences of the anchor.
@@ -95,10 +153,15 @@ impl<'e> Loop<'e> {
         if self.offset == 0 {
             return from;
         }
+        let is_longer = (until - from) * 2 > self.period() * 3;
         let away = |at: &usize| {
             let (ahead, behind) = (at - from, until - at);
-            let from_begin = ahead.abs_diff(self.offset);
-            from_begin.min(behind.abs_diff(self.period() - self.offset))
+            let from_end = behind.abs_diff(self.period() - self.offset);
+            match is_longer {
+                // Other work is between the end of one step and the begin of the next.
+                true => from_end,
+                false => from_end.min(ahead.abs_diff(self.offset)),
+            }
         };
         let same = (from..until).filter(|at| self.begins_one(*at));
         let at = same.min_by_key(away);
@@ -107,10 +170,7 @@ impl<'e> Loop<'e> {
 
     /// The begins of steps before this one that have most of the usual content, and possibly more.
     fn warming(&self, mut next: usize) -> Vec<usize> {
-        let mut usual: FxHashMap<u32, usize> = FxHashMap::default();
-        self.model
-            .iter()
-            .for_each(|it| *usual.entry(*it).or_default() += 1);
+        let usual = self.usual();
         let mut begins = Vec::new();
         while begins.len() < WARMING {
             let mut missing = usual.clone();

@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::fmt;
 
-use ascend_trace_recording::{ProcessId, Range, ThreadId, Trace};
+use ascend_trace_recording::{ProcessId, Range, ThreadId, TimeRange, Trace};
 
-use super::plan::{Cut, Lap, Origin, Plan};
+use super::process_steps::{Cut, Lap, LoopId, Origin, Plan, StepClock};
 use crate::Places;
-use crate::places::{is_named_step, is_step_of_framework};
+use crate::planned_ranges::{is_named_step, is_step_of_framework};
 
 /// Definition of steps.
 #[derive(Clone, Copy, Default)]
@@ -31,7 +31,8 @@ pub(crate) fn named(trace: &Trace, places: &Places, wanted: Wanted<'_>) -> Plan 
             Wanted::Repeated => None,
         };
         if let Some(lap) = lap {
-            plan.laps.insert(trace.process(id).serial, lap);
+            plan.laps
+                .insert(LoopId::first(trace.process(id).serial), lap);
         }
     }
     plan
@@ -41,14 +42,16 @@ pub(crate) fn named(trace: &Trace, places: &Places, wanted: Wanted<'_>) -> Plan 
 fn usual(trace: &Trace, places: &Places, process: ProcessId) -> Option<Lap> {
     let thread = places.leader(process)?;
     let own = || trace.ranges().iter().filter(move |it| it.thread == thread);
-    let told = own().filter(|it| is_step_of_framework(it));
+    let reported = own().filter(|it| is_step_of_framework(it));
     let named = own().filter(|it| is_named_step(it));
-    let (origin, cuts) = match disjoint(told.map(cut).collect()) {
+    let (origin, cuts) = match disjoint(reported.map(cut).collect()) {
         none if none.is_empty() => (Origin::Named, disjoint(named.map(cut).collect())),
         cuts => (Origin::Framework, cuts),
     };
     let lap = Lap {
         origin,
+        clock: StepClock::Host,
+        left_out: 0,
         thread,
         cuts,
     };
@@ -70,6 +73,8 @@ fn picked(trace: &Trace, process: ProcessId, wanted: &dyn Fn(&Range) -> bool) ->
     };
     let lap = Lap {
         origin: Origin::Pattern,
+        clock: StepClock::Host,
+        left_out: 0,
         thread,
         cuts,
     };
@@ -83,6 +88,7 @@ fn between(marks: &[&Range]) -> Vec<Cut> {
     let cuts = marks.iter().zip(ends).map(|(mark, end)| Cut {
         begin: mark.begin,
         end,
+        asked: TimeRange::new(mark.begin, end),
         name: mark.name.clone(),
     });
     cuts.filter(|it| it.begin < it.end).collect()
@@ -100,6 +106,7 @@ fn cut(range: &Range) -> Cut {
     Cut {
         begin: range.begin,
         end: range.end,
+        asked: range.time(),
         name: range.name.clone(),
     }
 }

@@ -6,19 +6,25 @@ use serde::Serialize;
 use super::compare::{Comparison, Detail};
 use super::finder::Finder;
 use super::named::Wanted;
-use super::plan::{Cut, Lap, Origin, Plan};
+use super::process_steps::{Cut, Lap, LoopId, Origin, Plan, StepClock};
 use crate::stats::{StepStats, Steps};
 use crate::{Fold, Needs, Step, Window};
 
-/// The lengths of the steps of one process.
+/// The lengths of the steps of one loop.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepSums {
     /// Number of the process in the recording.
     pub process: u32,
+    /// Number of the loop in the process, from 0.
+    pub loop_number: u32,
     pub pid: u32,
     pub rank: Option<u64>,
     /// The thread that has the steps.
     pub tid: u32,
+    /// The source of the times of its steps.
+    pub clock: StepClock,
+    /// Further steps, which are left out: no task shows when they began or ended on the device.
+    pub left_out: u64,
     /// How it is known where they are.
     pub origin: Origin,
     pub count: u64,
@@ -37,8 +43,9 @@ pub struct StepSums {
 pub struct Report {
     pub processes: Vec<StepSums>,
     /// By begin.
+    #[serde(serialize_with = "crate::columns::rows")]
     pub steps: Vec<StepStats>,
-    /// For each process with three steps or more.
+    /// For each loop with three steps or more.
     pub comparisons: Vec<Comparison>,
 }
 
@@ -48,7 +55,7 @@ impl Report {
         let plan = Finder::new(wanted).of(window);
         let mut steps = summed(&plan);
         steps.take(window);
-        Self::told(window.trace, &plan, steps)
+        Self::reported(window.trace, &plan, steps)
     }
 
     /// Of a recording, which is read twice: to find the steps, and to sum up their work.
@@ -65,17 +72,19 @@ impl Report {
         let summing = Summing::planned(&plan);
         let steps = summing.of_recording(recording, step, |_| true)?;
         let steps = steps.unwrap_or_default();
-        Ok(Self::told(recording.things(), &plan, steps))
+        Ok(Self::reported(recording.entities(), &plan, steps))
     }
 
-    pub(crate) fn told(things: &Trace, plan: &Plan, steps: Steps) -> Self {
+    pub(crate) fn reported(entities: &Trace, plan: &Plan, steps: Steps) -> Self {
         let (rows, details, names) = steps.into_parts();
         let laps = plan.laps.iter();
-        let processes = laps.clone().filter_map(|(it, lap)| sums(things, *it, lap));
-        let comparisons = laps.filter_map(|(process, lap)| {
+        let processes = laps
+            .clone()
+            .filter_map(|(it, lap)| sums(entities, *it, lap));
+        let comparisons = laps.filter_map(|(id, lap)| {
             let (slow, median) = pick(lap)?;
             let find = |cut: &Cut| {
-                let is_it = |it: &&Detail| it.is_of(*process, cut.begin);
+                let is_it = |it: &&Detail| it.is_of(*id, cut.begin);
                 details.iter().find(is_it)
             };
             Some(Comparison::of(find(slow)?, find(median)?, &names))
@@ -111,10 +120,10 @@ impl Fold for Summing {
 }
 
 fn summed(plan: &Plan) -> Steps {
-    let picked = plan.laps.iter().flat_map(|(process, lap)| {
+    let picked = plan.laps.iter().flat_map(|(id, lap)| {
         let picked = pick(lap).map(|(slow, median)| [slow, median]);
         let picked = picked.into_iter().flatten();
-        picked.map(|cut| (*process, cut.begin))
+        picked.map(|cut| (*id, cut.begin))
     });
     let picked = picked.collect();
     Steps::planned(plan.clone(), picked)
@@ -135,21 +144,24 @@ fn pick(lap: &Lap) -> Option<(&Cut, &Cut)> {
     Some((cuts.pop()?, median))
 }
 
-fn sums(things: &Trace, process: u32, lap: &Lap) -> Option<StepSums> {
+fn sums(entities: &Trace, of: LoopId, lap: &Lap) -> Option<StepSums> {
     let mut lengths: Vec<i64> = lap.cuts.iter().map(|it| it.end - it.begin).collect();
     lengths.sort_unstable();
     let (count, total) = (lengths.len() as i64, lengths.iter().sum::<i64>());
     let (min, max) = (*lengths.first()?, *lengths.last()?);
     let mean = total as f64 / count as f64;
     let squares = lengths.iter().map(|it| (*it as f64 - mean).powi(2));
-    let id = things.process_numbered(process)?;
-    let about = things.process(id);
+    let id = entities.process_numbered(of.process)?;
+    let about = entities.process(id);
     Some(StepSums {
-        process,
+        process: of.process,
+        loop_number: of.number,
         pid: about.pid,
         rank: about.rank_number(),
-        tid: things.thread(lap.thread).tid,
+        tid: entities.thread(lap.thread).tid,
         origin: lap.origin,
+        clock: lap.clock,
+        left_out: lap.left_out,
         count: count as u64,
         total_ns: total,
         mean_ns: mean.round() as i64,

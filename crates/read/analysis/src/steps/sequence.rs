@@ -1,62 +1,70 @@
 //! The requests of a thread, in order.
 
 use ascend_trace_format::api::{TaskKind, WaitTarget};
-use ascend_trace_recording::{Call, CallId, TimeRange, Trace};
-use rustc_hash::FxHashMap;
+use ascend_trace_recording::{Call, CallId, Direction, StreamId, TimeRange, Trace};
 
+use super::symbols::{NO_STREAM, Request, SymbolKind, Symbols};
 use crate::Class;
 use crate::dependencies::runs;
 
-/// One thing that a thread asked for. 16 bytes, since there is one for each task of a recording.
+/// One thing that a thread asked for. 20 bytes, since there is one for each task of a recording.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// When the host began to ask for it.
-    pub(super) begin: i64,
+    /// When the host began to ask for it: the lower and the upper half.
+    begin: [u32; 2],
     /// Its duration; more than four seconds count as four.
     length: u32,
     pub(super) symbol: u32,
+    /// How long after `begin` its task began; 0 where that is not known. See [`Entry::ran`].
+    ran: u32,
 }
+
+/// With this bit, the other bits count units of 64 ns.
+const COARSE: u32 = 1 << 31;
+const COARSE_NS: i64 = 64;
 
 impl Entry {
-    pub(super) fn end(&self) -> i64 {
-        self.begin + i64::from(self.length)
-    }
-}
-
-/// Numbers for the names of requests.
-#[derive(Debug, Default)]
-pub(super) struct Symbols {
-    /// By whether they are waits, and by graph.
-    numbers: FxHashMap<(bool, u32), FxHashMap<String, u32>>,
-    kinds: Vec<Kind>,
-}
-
-/// Meaning of a symbol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Work,
-    /// The launch of a graph.
-    Graph,
-    /// The thread waits.
-    Wait,
-}
-
-impl Symbols {
-    pub(super) fn kind(&self, symbol: u32) -> Kind {
-        let kind = self.kinds.get(symbol as usize);
-        kind.copied().unwrap_or(Kind::Work)
-    }
-
-    fn number(&mut self, kind: Kind, graph: u32, name: &str) -> u32 {
-        let numbers = self.numbers.entry((kind == Kind::Wait, graph));
-        let numbers = numbers.or_default();
-        if let Some(number) = numbers.get(name) {
-            return *number;
+    pub(super) fn new(asked: TimeRange, symbol: u32, ran: Option<i64>) -> Self {
+        let begin = asked.begin.cast_unsigned();
+        Self {
+            begin: [begin as u32, (begin >> 32) as u32],
+            length: u32::try_from(asked.end - asked.begin).unwrap_or(u32::MAX),
+            symbol,
+            ran: ran.map_or(0, |ran| packed(ran - asked.begin)),
         }
-        let number = self.kinds.len() as u32;
-        numbers.insert(name.to_owned(), number);
-        self.kinds.push(kind);
-        number
+    }
+
+    pub(super) fn begin(&self) -> i64 {
+        (u64::from(self.begin[0]) | u64::from(self.begin[1]) << 32).cast_signed()
+    }
+
+    pub(super) fn end(&self) -> i64 {
+        self.begin() + i64::from(self.length)
+    }
+
+    /// When its task began on the device. More than two seconds after the request, in steps of 64 ns.
+    pub(super) fn ran(&self) -> Option<i64> {
+        let after = i64::from(self.ran & !COARSE);
+        let after = match self.ran & COARSE {
+            0 => after,
+            _ => after * COARSE_NS,
+        };
+        (self.ran != 0).then_some(self.begin() + after)
+    }
+
+    /// Makes it last until then.
+    pub(super) fn extend(&mut self, end: i64) {
+        self.length = u32::try_from(end - self.begin()).unwrap_or(u32::MAX);
+    }
+}
+
+fn packed(after: i64) -> u32 {
+    let most = i64::from(COARSE) - 1;
+    match after {
+        // The clocks of host and device are compared with an error.
+        ..=0 => 1,
+        after if after <= most => after as u32,
+        after => COARSE | (after / COARSE_NS).min(most) as u32,
     }
 }
 
@@ -64,6 +72,8 @@ impl Symbols {
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
     pub(super) entries: Vec<Entry>,
+    /// When the last of its tasks ended, as far as that is known.
+    pub(super) ran_until: Option<i64>,
 }
 
 impl Sequence {
@@ -74,12 +84,11 @@ impl Sequence {
         let Some(symbol) = symbol(trace, symbols, call) else {
             return;
         };
-        let asked = asked(trace, call);
-        self.entries.push(Entry {
-            begin: asked.begin,
-            length: u32::try_from(asked.end - asked.begin).unwrap_or(u32::MAX),
-            symbol,
-        });
+        let time = call.task.and_then(|task| trace.task(task).time);
+        self.ran_until = self.ran_until.max(time.map(|it| it.end));
+        let ran = time.map(|it| it.begin);
+        self.entries
+            .push(Entry::new(asked(trace, call), symbol, ran));
     }
 }
 
@@ -91,23 +100,43 @@ fn symbol(trace: &Trace, symbols: &mut Symbols, call: &Call) -> Option<u32> {
         if !is_asked || !runs(trace, id) {
             return None;
         }
-        let graph = call.graph.map_or(0, |it| it.serial);
         let kind = match task.kind {
-            TaskKind::Graph => Kind::Graph,
-            _ => Kind::Work,
+            TaskKind::Graph => SymbolKind::Graph,
+            TaskKind::Memcpy if loads(trace, call) => SymbolKind::Load,
+            TaskKind::Memcpy | TaskKind::Memset => SymbolKind::Copy,
+            _ => SymbolKind::Work,
         };
-        return Some(symbols.number(kind, graph, trace.task_name(task)));
+        let request = Request {
+            kind,
+            graph: call.graph.map_or(0, |it| it.serial),
+            stream: lane(task.stream),
+        };
+        return Some(symbols.number(request, trace.task_name(task)));
     }
-    let waits = match function.role.meaning().waits {
-        WaitTarget::Nothing => false,
-        WaitTarget::Stream
-        | WaitTarget::Device
-        | WaitTarget::Event
-        | WaitTarget::Replay
-        | WaitTarget::Transfer => true,
+    let waits = function.role.meaning().waits;
+    let is_own = waits != WaitTarget::Nothing && call.depth == 0 && call.ending.is_return();
+    let kind = match waits == WaitTarget::Transfer && loads(trace, call) {
+        true => SymbolKind::BlockingLoad,
+        false => SymbolKind::Wait,
     };
-    let is_own = waits && call.depth == 0 && call.ending.is_return();
-    is_own.then(|| symbols.number(Kind::Wait, 0, &function.name))
+    let request = Request {
+        kind,
+        graph: 0,
+        stream: call.stream.map_or(NO_STREAM, lane),
+    };
+    is_own.then(|| symbols.number(request, &function.name))
+}
+
+/// Whether a copy brings data to a device.
+fn loads(trace: &Trace, call: &Call) -> bool {
+    trace.direction(call) == Some(Direction::HostToDevice)
+}
+
+/// The streams beyond these are taken as one, so that a program that makes streams without end needs no memory for them.
+const STREAMS: u32 = 256;
+
+fn lane(stream: StreamId) -> u32 {
+    stream.0.min(STREAMS)
 }
 
 /// When the host asked: where another thread planned it, then.
@@ -116,5 +145,26 @@ fn asked(trace: &Trace, call: &Call) -> TimeRange {
         Some(planned) if planned.thread != call.thread => planned.range(),
         Some(planned) => TimeRange::new(planned.begin.min(call.begin), call.end),
         None => call.range(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_keeps_when_its_task_began() {
+        let begin = 5_000_000_000_000_i64;
+        for after in [1, 999, 2_000_000_000] {
+            let entry = Entry::new(TimeRange::new(begin, begin + 7), 3, Some(begin + after));
+            assert_eq!(entry.ran(), Some(begin + after));
+        }
+        let entry = |ran| Entry::new(TimeRange::new(begin, begin + 7), 3, ran);
+        let far = begin + 60_000_000_000;
+        let ran = entry(Some(far)).ran().expect("it is known");
+        assert!((ran - far).abs() < 64);
+        assert_eq!(entry(None).ran(), None);
+        assert_eq!(entry(Some(begin - 5)).ran(), Some(begin + 1));
+        assert_eq!((entry(None).begin(), entry(None).end()), (begin, begin + 7));
     }
 }

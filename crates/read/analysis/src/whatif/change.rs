@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::facts::Facts;
+use super::compact_recording::Facts;
 use super::records::{CallShape, TaskShape};
 use crate::Class;
 
@@ -65,6 +65,8 @@ pub(super) struct Changes {
     syncs: Vec<Option<Narrow>>,
     /// The calls of a group wait for less.
     group: Option<(u32, Narrow)>,
+    /// Calls of this function copy nothing themselves.
+    pinned: Option<u32>,
 }
 
 impl Changes {
@@ -76,6 +78,7 @@ impl Changes {
             no_waits: vec![false; facts.streams.len()],
             syncs: vec![None; facts.functions.len()],
             group: None,
+            pinned: None,
         };
         for change in changes {
             match change {
@@ -110,6 +113,16 @@ impl Changes {
         Self { group, ..unchanged }
     }
 
+    /// Calls of this function copy nothing themselves.
+    pub(super) fn of_pinned(facts: &Facts, function: u32) -> Self {
+        let pinned = Some(function);
+        let unchanged = Self::of(facts, &[]);
+        Self {
+            pinned,
+            ..unchanged
+        }
+    }
+
     /// By how much the own time of a task changes.
     pub(super) fn task(&self, task: &TaskShape) -> f64 {
         if task.class != Class::Work {
@@ -124,7 +137,10 @@ impl Changes {
     pub(super) fn call(&self, call: &CallShape) -> f64 {
         let copy = if call.copies { self.copy } else { 1.0 };
         let launch = if call.submits { self.launch } else { 1.0 };
-        copy * launch
+        match call.copies && self.pinned == Some(call.function) {
+            true => 0.0,
+            false => copy * launch,
+        }
     }
 
     pub(super) fn launch(&self) -> f64 {

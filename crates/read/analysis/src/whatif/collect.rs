@@ -5,13 +5,15 @@ use ascend_trace_format::api::{Role, TaskKind, Untimed};
 use ascend_trace_recording::{CallId, StackId, StreamId, TaskId, ThreadId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
-use super::facts::{Facts, Stream, StreamPlace, Thread};
-use super::links::{LaneCode, Link, Place, Room, Way};
-use super::located::Located;
+use super::compact_recording::{Facts, Stream, StreamPlace, Thread};
+use super::item_numbers::ItemNumbers;
+use super::links::{LaneCode, LanePosition, Link, LinkKind, Room};
+use super::positions::Located;
 use super::records::{Call, CallShape, NONE, Numbered, Task, TaskShape};
 use crate::dependencies::runs;
 use crate::estimate::{Learner, Placed};
-use crate::stats::{Place as Site, operation};
+use crate::polls::{self, PollStep, Polls};
+use crate::stats::{CallSite, operation};
 use crate::{Cause, Class, EdgeKind, Fold, Lane, Node, Window};
 
 /// The names of directions from and to the host.
@@ -21,7 +23,7 @@ const OF_HOST: [&str; 2] = ["D2H", "H2D"];
 #[derive(Clone, Copy, Debug)]
 struct CallPlace {
     /// Of the outermost call around it.
-    outer: Place,
+    outer: LanePosition,
     ordinal: u32,
     begin: i64,
     end: i64,
@@ -35,7 +37,7 @@ struct CallPlace {
 #[derive(Clone, Copy, Debug)]
 struct TaskPlace {
     /// `None` until its stream comes to it.
-    place: Option<Place>,
+    place: Option<LanePosition>,
     begin: i64,
     end: i64,
     operation: u32,
@@ -50,12 +52,14 @@ struct Open {
     shape: CallShape,
     /// The number of the last task in it that is work.
     last: Option<u32>,
+    /// The numbers of the first and of the last query of a loop; else its own.
+    numbers: (u32, u32),
 }
 
 /// Two calls or tasks by number.
 #[derive(Clone, Copy, Debug)]
 struct Loose {
-    way: Way,
+    way: LinkKind,
     from: (NodeKind, u32),
     to: (NodeKind, u32),
 }
@@ -82,12 +86,32 @@ pub(super) struct Collect {
     counts: Vec<u32>,
     /// Links of the window, and links to later items.
     found: Vec<Loose>,
+    polls: Polls,
     /// The number of a call that waited for room, and how long it lasted; the number of its task.
     rooms: Vec<(u32, i64, u32)>,
     learner: Learner,
+    /// Where the numbers of calls and tasks are wanted.
+    numbers: Option<ItemNumbers>,
 }
 
 impl Collect {
+    /// Keeps the numbers of calls and of functions on the host as well.
+    pub(super) fn with_numbers() -> Self {
+        Self {
+            numbers: Some(ItemNumbers::default()),
+            ..Self::default()
+        }
+    }
+
+    /// All that was taken, with the numbers.
+    pub(super) fn finish_with_numbers(mut self) -> (Facts, ItemNumbers) {
+        (0..self.open.len()).for_each(|it| self.close(it));
+        let numbers = self.numbers.take().unwrap_or_default();
+        // The threads have no open calls any more.
+        self.open.clear();
+        (self.finish(), numbers)
+    }
+
     fn call(&mut self, trace: &Trace, thread: ThreadId, id: CallId) {
         let call = trace.call(id);
         let function = trace.function(call.function);
@@ -95,13 +119,22 @@ impl Collect {
         let is_host_copy = task.is_some_and(|it| it.untimed == Untimed::HostCopy);
         let meaning = function.role.meaning();
         let submits = call.task.is_some_and(|it| runs(trace, it));
-        self.function(call.function.0, &function.name, meaning.waits);
+        let waits = match meaning.waits {
+            WaitTarget::Nothing => polls::target(function),
+            waits => waits,
+        };
+        self.function(call.function.0, &function.name, waits);
+        let poll = self.polls.note(trace, call);
+        let number = trace.call_number(id);
+        if poll.continues && self.poll(thread.index(), (id, number, call.end), poll) {
+            return;
+        }
         if call.depth == 0 || self.open[thread.index()].is_none() {
             self.close(thread.index());
             let ordinal = self.counts[thread.index()];
             let end = call.end.max(call.begin);
             let place = CallPlace {
-                outer: Place::new(LaneCode::thread(thread.index()), ordinal),
+                outer: LanePosition::new(LaneCode::thread(thread.index()), ordinal),
                 ordinal,
                 begin: call.begin,
                 end,
@@ -116,7 +149,8 @@ impl Collect {
                 bounds_life: meaning.bounds_life,
                 tasks: 0,
                 operation: NONE,
-                site: match meaning.waits {
+                polls: function.role.asks_for_an_end(),
+                site: match waits {
                     WaitTarget::Nothing => NONE,
                     _ => call.stack.map_or(NONE, |stack| self.site(trace, stack)),
                 },
@@ -127,6 +161,7 @@ impl Collect {
                 place,
                 shape,
                 last: None,
+                numbers: (number, number),
             });
             self.calls.set(id.index(), place);
         } else if let Some(open) = &self.open[thread.index()] {
@@ -143,8 +178,29 @@ impl Collect {
             self.submitted(trace, thread, task, submits);
         }
         if let (Role::ExecuteGraph, Some(task)) = (function.role, call.task) {
-            self.link(trace, Way::Sync, Node::Task(task), Node::Call(id));
+            self.link(trace, LinkKind::Sync, Node::Task(task), Node::Call(id));
         }
+    }
+
+    /// A call continues a loop of queries: the loop is one call. False where its begin is not known.
+    fn poll(
+        &mut self,
+        thread: usize,
+        (id, number, end): (CallId, u32, i64),
+        poll: PollStep,
+    ) -> bool {
+        let Some(open) = self.open[thread].as_mut().filter(|it| it.shape.polls) else {
+            return false;
+        };
+        open.place.end = open.place.end.max(end);
+        open.numbers.1 = number;
+        let place = open.place;
+        self.facts.extend(TimeRange::new(place.begin, place.end));
+        if poll.waited_since.is_some() {
+            self.facts.poll_periods += poll.period;
+        }
+        self.calls.set(id.index(), place);
+        true
     }
 
     /// The place in the program that a stack shows.
@@ -152,7 +208,7 @@ impl Collect {
         if let Some(known) = self.sites.get(&stack) {
             return *known;
         }
-        let Some(site) = Site::of(trace, stack) else {
+        let Some(site) = CallSite::of(trace, stack) else {
             return NONE;
         };
         let sites = &mut self.facts.sites;
@@ -207,12 +263,18 @@ impl Collect {
     fn close(&mut self, thread: usize) {
         if let Some(open) = &self.open[thread] {
             let shape = self.call_shapes.number(open.shape);
+            if open.shape.tasks > 0 || open.shape.submits {
+                self.facts.threads[thread].last_submission = Some(open.place.ordinal);
+            }
             self.facts.threads[thread].push(&Call {
                 shape,
                 begin: open.place.begin,
                 end: open.place.end,
             });
             self.facts.count_call(shape);
+            if let Some(numbers) = &mut self.numbers {
+                numbers.add_call(thread, open.numbers);
+            }
         }
     }
 
@@ -242,7 +304,7 @@ impl Collect {
         let begin = best.map_or(soon, |it| it.time.begin);
         let end = best.map_or(soon, |it| it.time.end.max(it.time.begin));
         let (shape, operation) = self.task_shape(trace, id, known);
-        let place = Place::new(LaneCode::stream(task.stream.index()), ordinal);
+        let place = LanePosition::new(LaneCode::stream(task.stream.index()), ordinal);
         let own = Task {
             shape,
             begin,
@@ -254,6 +316,9 @@ impl Collect {
             since: begin.wrapping_sub(call_begin),
         };
         let shape = &self.task_shapes.all[shape as usize];
+        if let (Some(numbers), Class::Callback) = (&mut self.numbers, shape.class) {
+            numbers.add_function(place, trace.task_number(id));
+        }
         let on = task.stream.index();
         self.facts
             .add_task((&own, shape), on, best.as_ref(), call_lasts);
@@ -311,7 +376,7 @@ impl Collect {
         number
     }
 
-    fn link(&mut self, trace: &Trace, way: Way, from: Node, to: Node) {
+    fn link(&mut self, trace: &Trace, way: LinkKind, from: Node, to: Node) {
         let number = |node: Node| match node {
             Node::Call(id) => (NodeKind::Call, trace.call_number(id)),
             Node::Task(id) => (NodeKind::Task, trace.task_number(id)),
@@ -324,10 +389,10 @@ impl Collect {
         let edges = window.dependencies.edges().iter();
         for edge in edges.filter(|it| window.owns_edge(it)) {
             let way = match edge.kind {
-                EdgeKind::RecordToWait | EdgeKind::SignalToWait => Way::Wait,
-                EdgeKind::TaskToSync => Way::Sync,
-                EdgeKind::Plan => Way::Plan,
-                EdgeKind::HostFunc => Way::Callback,
+                EdgeKind::RecordToWait | EdgeKind::SignalToWait => LinkKind::Wait,
+                EdgeKind::TaskToSync => LinkKind::Sync,
+                EdgeKind::Plan => LinkKind::Plan,
+                EdgeKind::HostFunc => LinkKind::Callback,
                 _ => continue,
             };
             self.link(window.trace, way, edge.from, edge.to);
@@ -340,12 +405,12 @@ impl Collect {
             match (stall.cause, stall.lane, stall.node) {
                 (Cause::CollectivePeer, _, Node::Task(id)) => {
                     if let Some(peer) = window.stalls.peer(id) {
-                        self.link(trace, Way::Peer, Node::Task(peer), stall.node);
+                        self.link(trace, LinkKind::Peer, Node::Task(peer), stall.node);
                     }
                 }
                 (Cause::QueueFull, Lane::Thread(_), Node::Call(id)) => {
                     if let Some((task, own)) = made_room(trace, id) {
-                        self.link(trace, Way::Room, Node::Task(task), stall.node);
+                        self.link(trace, LinkKind::Room, Node::Task(task), stall.node);
                         let call = trace.call(id);
                         let lasts = call.end.max(call.begin).saturating_sub(call.begin);
                         let numbers = (trace.call_number(id), trace.task_number(own));
@@ -378,7 +443,7 @@ impl Collect {
     /// Whether a link is finished.
     fn place(&mut self, found: &Loose) -> bool {
         let (way, from, to) = (found.way, found.from, found.to);
-        if let (Way::Sync, Some(call)) = (way, self.calls.find(to.1))
+        if let (LinkKind::Sync, Some(call)) = (way, self.calls.find(to.1))
             && call.is_outer
             && !call.copies
         {
@@ -399,7 +464,7 @@ impl Collect {
             return !is_there(from) || !is_there(to);
         };
         // A call needs no plan but its own.
-        if way != Way::Plan || source.0 != target.0 {
+        if way != LinkKind::Plan || source.0 != target.0 {
             let (from, to) = way.points(source.0, target.0);
             let at = if from.is_end() { source.2 } else { source.1 };
             self.facts.links.push(Link { way, from, to, at });

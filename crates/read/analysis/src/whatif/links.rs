@@ -12,13 +12,23 @@ impl LaneCode {
     pub(super) fn stream(number: usize) -> Self {
         Self((number as u32) << 1 | 1)
     }
+
+    /// Its number, if it is a thread.
+    pub(super) fn thread_number(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    /// Its number, if it is a stream.
+    pub(super) fn stream_number(self) -> Option<u32> {
+        (self.0 & 1 == 1).then_some(self.0 >> 1)
+    }
 }
 
 /// A call or a task: its lane, and how many are before it on the lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place(u64);
+pub(super) struct LanePosition(u64);
 
-impl Place {
+impl LanePosition {
     pub(super) fn new(lane: LaneCode, ordinal: u32) -> Self {
         // Half of the lanes that there can be are left for the bit of a point.
         Self(u64::from(lane.0 & (u32::MAX >> 1)) << 32 | u64::from(ordinal))
@@ -26,6 +36,11 @@ impl Place {
 
     pub(super) fn lane(self) -> LaneCode {
         LaneCode((self.0 >> 32) as u32)
+    }
+
+    /// How many are before it on its lane.
+    pub(super) fn ordinal(self) -> u32 {
+        self.0 as u32
     }
 
     pub(super) fn begin(self) -> Point {
@@ -42,8 +57,8 @@ impl Place {
 pub(super) struct Point(u64);
 
 impl Point {
-    pub(super) fn place(self) -> Place {
-        Place(self.0 >> 1)
+    pub(super) fn place(self) -> LanePosition {
+        LanePosition(self.0 >> 1)
     }
 
     pub(super) fn is_end(self) -> bool {
@@ -53,7 +68,7 @@ impl Point {
 
 /// Why something could not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum LinkKind {
     /// The end of a wait, for the end of a task.
     Wait,
     /// The end of a call, for the end of a task.
@@ -62,6 +77,16 @@ pub(super) enum Way {
     Room,
     /// The begin of a call, for the end of another thread's call.
     Plan,
+    /// The begin of a call, for the end of another thread's call or of a host function. This was learnt from times.
+    Handover,
+    /// The same, for the begin of a host function.
+    HandoverBegin,
+    /// As [`Self::Handover`] and [`Self::HandoverBegin`], where the times could also be the thread's own work.
+    PossibleHandover,
+    PossibleHandoverBegin,
+    /// The begin of a call after a handover, for the end of the last call of the thread that waited for it. The recording
+    /// does not show such a wait: it shows only that the two threads work together.
+    Reverse,
     /// The first call of a thread, for the call of the first thread that had ended before.
     Start,
     /// The end of a call, for the begin of a task.
@@ -70,12 +95,20 @@ pub(super) enum Way {
     Peer,
 }
 
-impl Way {
+impl LinkKind {
+    /// The pause may also be the own work of the thread.
+    pub(super) fn is_possible(self) -> bool {
+        matches!(self, Self::PossibleHandover | Self::PossibleHandoverBegin)
+    }
+
     /// The points of two places that it links.
-    pub(super) fn points(self, from: Place, to: Place) -> (Point, Point) {
+    pub(super) fn points(self, from: LanePosition, to: LanePosition) -> (Point, Point) {
         match self {
             Self::Wait | Self::Sync | Self::Room => (from.end(), to.end()),
-            Self::Plan | Self::Start => (from.end(), to.begin()),
+            Self::Plan | Self::Start | Self::Handover | Self::PossibleHandover | Self::Reverse => {
+                (from.end(), to.begin())
+            }
+            Self::HandoverBegin | Self::PossibleHandoverBegin => (from.begin(), to.begin()),
             Self::Callback | Self::Peer => (from.begin(), to.end()),
         }
     }
@@ -84,7 +117,7 @@ impl Way {
 /// A wait, its target, and the time of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
-    pub(super) way: Way,
+    pub(super) way: LinkKind,
     pub(super) from: Point,
     pub(super) to: Point,
     /// The time of `from` in the recording.
@@ -94,15 +127,15 @@ pub(super) struct Link {
 /// A task of a call that waited for room in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Room {
-    pub(super) task: Place,
+    pub(super) task: LanePosition,
     /// The outermost call.
-    pub(super) call: Place,
+    pub(super) call: LanePosition,
     /// From the begin of the call that submitted to its end.
     pub(super) lasts: i64,
 }
 
 /// Those of sorted rows that belong to a lane.
-pub(super) fn of_lane<T>(rows: &[T], lane: LaneCode, place: impl Fn(&T) -> Place) -> &[T] {
+pub(super) fn of_lane<T>(rows: &[T], lane: LaneCode, place: impl Fn(&T) -> LanePosition) -> &[T] {
     let from = rows.partition_point(|it| place(it).lane() < lane);
     let until = from + rows[from..].partition_point(|it| place(it).lane() == lane);
     &rows[from..until]
@@ -123,7 +156,7 @@ mod tests {
 
     #[test]
     fn points_are_in_the_order_of_their_lane() {
-        let place = |lane, ordinal| Place::new(lane, ordinal);
+        let place = |lane, ordinal| LanePosition::new(lane, ordinal);
         let (first, second) = (LaneCode::thread(0), LaneCode::stream(0));
         let points = [
             place(first, 0).begin(),

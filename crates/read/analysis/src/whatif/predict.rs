@@ -1,27 +1,32 @@
 //! The effect of a change, and its error.
 //!
-//! A prediction has five errors, which are added:
+//! A prediction has these errors. They have different causes, so they add up like the sides of a right triangle:
 //!
-//! - how far the unchanged simulation is off from the recording,
 //! - how much the saved time differs if other latencies are assumed: a short or a long one where the recording shows
 //!   none, and the usual ones everywhere,
 //! - the errors of the durations that are changed. The part that tasks of one class have in common is added. The rest is as
-//!   often too long as too short, so it adds up like the sides of a right triangle. Both are never more than the sum of all,
+//!   often too long as too short. Both are never more than the sum of all,
+//! - the mapping of the clocks,
 //! - the calls that are changed, or that submit waits which hold nothing: the changed program may not make them, or may
 //!   make others in their place,
-//! - twice the tracer overhead: it is in the recording, and would be another one in a recording of the changed program,
-//!   or none in a run without the tool.
+//! - the time between two queries of each loop that waits,
+//! - the tracer overhead of the thread that has most: it is in the recording, and a run without the tool has none.
+//!
+//! Others are added: how far the unchanged simulation is off from the recording; the unknown time of tasks without
+//! times and of pauses; and how much the saved time differs where threads wait for each other in another way than they seem
+//! to.
 
 use ascend_trace_recording::TimeRange;
 use serde::Serialize;
 
 use super::change::{Changes, Narrow};
-use super::facts::Facts;
-use super::index::{CallSums, Index};
-use super::links::Place;
+use super::compact_recording::Facts;
+use super::links::LanePosition;
 use super::records::CallShape;
 use super::solve::{Run, Solved, solve};
 use super::typical::Manner;
+use super::wait_index::{CallSums, Index};
+use crate::stats::CallSite;
 
 /// The share of time for which a stream works.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -46,11 +51,18 @@ pub struct Prediction {
     pub makespan_ns: i64,
     /// By how much that is less than in the recording.
     pub saved_ns: i64,
-    /// How far both may be off.
-    pub error_ns: i64,
+    /// How far both may be off; `null` if that is not known.
+    pub error_ns: Option<i64>,
     /// The same as parts of the recording's makespan.
     pub saved: f64,
-    pub error: f64,
+    pub error: Option<f64>,
+    /// What must hold for the change.
+    pub holds: Option<String>,
+    /// The order of the program's uses of memory and of events is known to be the same with the change.
+    pub is_checked: bool,
+    /// Where in the program the first of the changed calls was made, if stacks were recorded.
+    #[serde(flatten)]
+    pub at: Option<CallSite>,
     pub streams: Vec<Busy>,
 }
 
@@ -72,6 +84,8 @@ pub(super) struct Changed<'s> {
     pub(super) changes: &'s Changes,
     /// Calls that are changed, where they are a group.
     pub(super) calls: u64,
+    /// For how long they blocked.
+    pub(super) blocked: i64,
     pub(super) own: &'s Solved,
     pub(super) others: &'s [Solved],
 }
@@ -80,17 +94,17 @@ impl<'f> Predictor<'f> {
     /// Simulates the unchanged program in all manners, and these runs with it.
     pub(super) fn with(
         (facts, index): (&'f Facts, &'f Index),
-        groups: &[(Place, u32)],
+        groups: &[(LanePosition, u32)],
         runs: &[Run<'_>],
     ) -> (Self, Vec<Solved>) {
         let unchanged = Changes::of(facts, &[]);
-        let all = Manner::ALL.iter().map(|manner| Run {
+        let all = index.manners().map(|manner| Run {
             changes: &unchanged,
-            manner: *manner,
+            manner,
         });
         let all: Vec<Run<'_>> = all.chain(runs.iter().copied()).collect();
         let (mut solved, left_out) = solve((facts, index), groups, &all);
-        let rest = solved.split_off(Manner::ALL.len());
+        let rest = solved.split_off(index.manners().count());
         let found = Self {
             facts,
             index,
@@ -113,11 +127,12 @@ impl<'f> Predictor<'f> {
 
     /// How far it is off where each latency is the usual one.
     pub(super) fn usual_error_ns(&self) -> i64 {
-        let usual = self.unchanged.last().copied().unwrap_or(0);
+        let usual = self.unchanged.get(Manner::Usual as usize);
+        let usual = usual.copied().unwrap_or(0);
         (usual - self.recorded.duration()).abs()
     }
 
-    /// What recording has cost the threads that made calls; never more than all of the time.
+    /// What recording has cost the thread that it has cost most; never more than all of the time.
     pub(super) fn overhead_ns(&self) -> i64 {
         self.facts.overhead().min(self.recorded.duration())
     }
@@ -129,12 +144,14 @@ impl<'f> Predictor<'f> {
 
     pub(super) fn predict(&self, changed: Changed<'_>, words: Vec<String>) -> Prediction {
         let saved = self.saved_ns(changed.own);
-        let others = self.unchanged.iter().skip(1).zip(changed.others);
-        let apart = others.map(|(own, other)| (own - other.lasts - saved).abs());
-        let apart = apart.max().unwrap_or(0);
-        let (count, bars) = self.bars(changed);
+        let apart = self.apart(changed, |it| !it.is_of_waits());
+        let waits = self.apart(changed, Manner::is_of_waits);
+        let (count, mut parts) = self.bars(changed);
+        parts.extend([apart, self.overhead_ns()]);
         let recorded = self.recorded.duration();
-        let error = self.own_error_ns() + apart + bars + 2 * self.overhead_ns();
+        let open = self.open(changed, saved);
+        let error = self.own_error_ns() + together(&parts) + open + waits;
+        let error = Some(error).filter(|_| !self.facts.is_open);
         let part = |ns: i64| ns as f64 / recorded.max(1) as f64;
         Prediction {
             changes: words,
@@ -143,9 +160,53 @@ impl<'f> Predictor<'f> {
             saved_ns: saved,
             error_ns: error,
             saved: part(saved),
-            error: part(error),
+            error: error.map(part),
+            holds: None,
+            is_checked: false,
+            at: None,
             streams: self.busy(changed.own),
         }
+    }
+
+    /// How much the saved time differs at most in these manners.
+    fn apart(&self, changed: Changed<'_>, is_own: impl Fn(Manner) -> bool) -> i64 {
+        let saved = self.saved_ns(changed.own);
+        let manners = self.index.manners().zip(&self.unchanged).skip(1);
+        let others = manners.zip(changed.others).filter(|it| is_own(it.0.0));
+        let apart = others.map(|((_, own), other)| (own - other.lasts - saved).abs());
+        apart.max().unwrap_or(0)
+    }
+
+    /// The unknown time of tasks and pauses may hide savings: no more than the time of everything that changes.
+    fn open(&self, changed: Changed<'_>, saved: i64) -> i64 {
+        let most = self.most(changed);
+        let hidden = self.facts.slack.saturating_add(self.facts.late);
+        let rest = most.saturating_sub(saved.abs()).max(0);
+        hidden.min(rest.max(saved.abs())) + self.index.outside_ns.min(rest)
+    }
+
+    /// The time of everything that a change takes away or adds.
+    fn most(&self, changed: Changed<'_>) -> i64 {
+        let changes = changed.changes;
+        let mut most = changed.blocked;
+        let part = |factor: f64, time: i64| ((1.0 - factor).abs() * time as f64) as i64;
+        let launch = self.index.typical.launch.high;
+        for (shape, sums) in self.facts.task_shapes.iter().zip(&self.facts.task_sums) {
+            most += part(changes.task(shape), sums.lasted);
+            most += part(changes.launch(), launch.saturating_mul(sums.count as i64));
+        }
+        for (number, stream) in self.facts.streams.iter().enumerate() {
+            if changes.has_no_waits(number) {
+                most += stream.waited + stream.wait_calls;
+            }
+        }
+        for (shape, own) in self.facts.call_shapes.iter().zip(&self.index.own) {
+            most += match changes.sync(shape.function) {
+                Some(_) => own.waited + own.own,
+                None => part(changes.call(shape), own.own),
+            };
+        }
+        most
     }
 
     fn busy(&self, solved: &Solved) -> Vec<Busy> {
@@ -162,8 +223,8 @@ impl<'f> Predictor<'f> {
         busy.collect()
     }
 
-    /// The number of changed tasks and calls, and the error bars of the changed times.
-    fn bars(&self, changed: Changed<'_>) -> (u64, i64) {
+    /// The number of changed tasks and calls, and the errors of the changed times.
+    fn bars(&self, changed: Changed<'_>) -> (u64, Vec<i64>) {
         let changes = changed.changes;
         let (mut count, mut sum, mut common, mut squares) = (changed.calls, 0.0, 0.0, 0.0);
         // Calls that the changed program may not make. Those of a group of the ledger are made, or others in their place.
@@ -194,13 +255,18 @@ impl<'f> Predictor<'f> {
         // A value that may be anywhere in a bar; three standard deviations.
         let width = (common + 3.0_f64.sqrt() * f64::sqrt(squares)).min(sum);
         // Where hosts and devices wait for each other, the mapping of their clocks counts at both ends.
-        let mapping = if count > 0 {
-            2 * self.index.typical.error.high
-        } else {
-            0
-        };
-        (count, width.round() as i64 + mapping + calls_bar)
+        let mut parts = vec![width.round() as i64, calls_bar];
+        if count > 0 {
+            parts.extend([2 * self.index.typical.error.high, self.facts.poll_periods]);
+        }
+        (count, parts)
     }
+}
+
+/// The error that errors of different causes make together.
+fn together(parts: &[i64]) -> i64 {
+    let squares = parts.iter().map(|it| (*it as f64).powi(2));
+    squares.sum::<f64>().sqrt().ceil() as i64
 }
 
 /// What calls of a shape take themselves, and by how much a program may differ that makes them wait for less, or has no

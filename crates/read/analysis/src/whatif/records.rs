@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-use super::tape::{Reader, Tape};
+use super::event_log::{Reader, Tape};
 use crate::Class;
 
 /// Stands for no name and no call.
@@ -18,13 +18,15 @@ pub(super) struct CallShape {
     pub(super) submits: bool,
     /// It copies by itself, on the host.
     pub(super) copies: bool,
+    /// It is a loop of queries.
+    pub(super) polls: bool,
     /// It makes or ends a stream, an event or a context.
     pub(super) bounds_life: bool,
     /// Tasks that it submitted, and calls in it did.
     pub(super) tasks: u32,
     /// The operation of the last of them that is work.
     pub(super) operation: u32,
-    /// Of a call that waits: where in the program it was made, by place in [`Facts::sites`](super::facts::Facts).
+    /// Of a call that waits: where in the program it was made, by place in [`Facts::sites`](super::compact_recording::Facts).
     pub(super) site: u32,
 }
 
@@ -107,10 +109,10 @@ impl<T> Default for Numbered<T> {
 }
 
 impl<T: Copy + Eq + Hash> Numbered<T> {
-    pub(super) fn number(&mut self, thing: T) -> u32 {
+    pub(super) fn number(&mut self, entity: T) -> u32 {
         let all = &mut self.all;
-        *self.numbers.entry(thing).or_insert_with(|| {
-            all.push(thing);
+        *self.numbers.entry(entity).or_insert_with(|| {
+            all.push(entity);
             all.len() as u32 - 1
         })
     }

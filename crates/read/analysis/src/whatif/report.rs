@@ -7,21 +7,18 @@ use ascend_trace_format::api::WaitTarget;
 use ascend_trace_recording::{OpenError, Recording};
 use serde::Serialize;
 
-use super::change::{Change, Changes, Narrow};
+use super::change::{Change, Changes};
 use super::collect::Collect;
-use super::facts::Facts;
-use super::index::Index;
-use super::ledger::{Sync, ledger};
+use super::compact_recording::Facts;
+use super::outside::Handover;
 use super::predict::{Changed, Prediction, Predictor};
 use super::solve::{Run, solve};
+use super::suggestions::{self, FreeWaits, free_waits};
+use super::sync_ledger::{Ledger, Sync, ledger, saved};
 use super::typical::Manner;
-use crate::{Class, Fold, Step, Window};
-
-/// Operations that are looked at without being asked for: those that took most time.
-const OPERATIONS: usize = 8;
-
-/// Number of streams with suggested changes of waits: those that waited most.
-const STREAMS: usize = 8;
+use super::wait_index::Index;
+use crate::checks::{OrderCheck, Removal, Verdict, Verdicts};
+use crate::{Fold, Step, Window};
 
 /// Number of kept suggestions.
 const KEPT: usize = 20;
@@ -43,12 +40,16 @@ pub struct Report {
     pub unchanged_error_ns: i64,
     /// How far it is off if each latency is the usual one of the recording.
     pub usual_error_ns: i64,
-    /// What recording has cost the threads that made calls.
+    /// What recording has cost the thread that it has cost most.
     pub overhead_ns: i64,
-    /// Tasks without a time: they take none in the simulation.
+    /// Tasks without a time: the simulation has them where they probably ran.
     pub untimed: u64,
     /// Waits that contradict each other and were left out.
     pub left_out: u64,
+    /// Number of calls from the begin of the recording with a checked order, for changes that take waits away.
+    pub checked_calls: u64,
+    /// How threads seem to wait for each other outside of AscendCL.
+    pub handovers: Vec<Handover>,
     /// What saves most comes first, unless it was asked for.
     pub predictions: Vec<Prediction>,
     /// Blocking calls, where they were asked for: what blocked longest comes first.
@@ -93,69 +94,119 @@ impl WhatIf {
 
     /// The effect of all these changes together.
     pub fn predict(&self, changes: &[Change], words: Vec<String>) -> Report {
-        let changes = Changes::of(&self.facts, changes);
-        let runs = Manner::ALL.map(|manner| Run {
-            changes: &changes,
+        let own = Changes::of(&self.facts, changes);
+        let runs = self.index.manners().map(|manner| Run {
+            changes: &own,
             manner,
         });
+        let runs: Vec<Run<'_>> = runs.collect();
         let (predictor, solved) = Predictor::with((&self.facts, &self.index), &[], &runs);
-        let prediction = predictor.predict(
+        let mut prediction = predictor.predict(
             Changed {
-                changes: &changes,
+                changes: &own,
                 calls: 0,
+                blocked: 0,
                 own: &solved[0],
                 others: &solved[1..],
             },
             words,
         );
-        Report::of(&self.facts, &predictor, vec![prediction])
+        prediction.holds = self.needed(changes);
+        self.report(&predictor, vec![prediction])
+    }
+
+    /// The ledger's result for calls that will wait for less.
+    fn needed(&self, changes: &[Change]) -> Option<String> {
+        let functions = changes.iter().filter_map(|it| match it {
+            Change::Sync { functions, .. } => Some(functions),
+            _ => None,
+        });
+        let functions: BTreeSet<&String> = functions.flatten().collect();
+        if functions.is_empty() {
+            return None;
+        }
+        let is_own = |it: u32| functions.contains(&self.facts.functions[it as usize].0);
+        let (needed, all) = ledger(&self.facts, &self.index).needed(is_own);
+        (needed > 0)
+            .then(|| format!("{needed} of the {all} calls seem to be needed: --syncs lists them"))
+    }
+
+    /// The check of the order that the suggested changes leave: a fold over the same recording. Its result is for
+    /// [`Self::suggest`] and [`Self::syncs`].
+    pub fn order_check(&self) -> OrderCheck {
+        let free = free_waits((&self.facts, &self.index));
+        let mut removals: Vec<Removal> = free.iter().map(FreeWaits::removal).collect();
+        removals.extend(ledger(&self.facts, &self.index).removals());
+        OrderCheck::of(removals, self.facts.checked_until())
+    }
+
+    /// The ledger and the waits of streams, with the results of a check.
+    fn checked(&self, verdicts: &Verdicts) -> (Ledger, Vec<FreeWaits>, Vec<Verdict>) {
+        let free = free_waits((&self.facts, &self.index));
+        let mut ledger = ledger(&self.facts, &self.index);
+        let of_waits = verdicts.all.len().min(free.len());
+        let (waits, calls) = verdicts.all.split_at(of_waits);
+        ledger.judge(calls);
+        (ledger, free, waits.to_vec())
     }
 
     /// The effects of the suggested changes, each alone.
-    pub fn suggest(&self) -> Report {
-        let suggestions = self.suggestions().into_iter().map(|(change, words)| {
-            let changes = Changes::of(&self.facts, std::slice::from_ref(&change));
-            (changes, words)
-        });
-        let suggestions: Vec<(Changes, String)> = suggestions.collect();
+    pub fn suggest(&self, verdicts: &Verdicts) -> Report {
+        let (ledger, free, waits) = self.checked(verdicts);
+        let suggestions = suggestions::all(&self.facts, &ledger, &free, &waits);
+        let calls = ledger.calls();
         let runs = suggestions.iter().map(|it| Run {
-            changes: &it.0,
+            changes: &it.changes,
             manner: Manner::Own,
         });
         let runs: Vec<Run<'_>> = runs.collect();
         let all = (&self.facts, &self.index);
-        let (predictor, solved) = Predictor::with(all, &[], &runs);
+        let (predictor, solved) = Predictor::with(all, &calls, &runs);
         let rated = suggestions.iter().zip(&solved);
         let mut rated: Vec<_> = rated.filter(|it| predictor.saved_ns(it.1) > 0).collect();
         rated.sort_by_key(|it| Reverse(predictor.saved_ns(it.1)));
         rated.truncate(KEPT);
         // The other manners only say how far the best ones may be off.
         let runs = rated.iter().flat_map(|it| {
-            Manner::OTHERS.map(|manner| Run {
-                changes: &it.0.0,
+            self.index.manners().skip(1).map(|manner| Run {
+                changes: &it.0.changes,
                 manner,
             })
         });
         let runs: Vec<Run<'_>> = runs.collect();
-        let (others, _) = solve(all, &[], &runs);
-        let others = others.chunks_exact(Manner::OTHERS.len());
+        let (others, _) = solve(all, &calls, &runs);
+        let others = others.chunks_exact(self.index.manners().count() - 1);
         let predictions = rated.into_iter().zip(others).map(|((it, own), others)| {
             let changed = Changed {
-                changes: &it.0,
-                calls: 0,
+                changes: &it.changes,
+                calls: it.calls,
+                blocked: it.blocked,
                 own,
                 others,
             };
-            predictor.predict(changed, vec![it.1.clone()])
+            Prediction {
+                holds: it.holds.clone(),
+                is_checked: it.is_checked,
+                at: it.at.clone(),
+                ..predictor.predict(changed, vec![it.words.clone()])
+            }
         });
         let predictions = predictions.collect();
-        Report::of(&self.facts, &predictor, predictions)
+        Report {
+            checked_calls: verdicts.calls,
+            ..self.report(&predictor, predictions)
+        }
     }
 
     /// What blocking calls waited for, and which narrower ones would do.
-    pub fn syncs(&self) -> Report {
-        let (syncs, report) = ledger(&self.facts, &self.index);
-        Report { syncs, ..report }
+    pub fn syncs(&self, verdicts: &Verdicts) -> Report {
+        let (ledger, ..) = self.checked(verdicts);
+        let (syncs, predictor) = saved((&self.facts, &self.index), &ledger);
+        Report {
+            syncs,
+            checked_calls: verdicts.calls,
+            ..self.report(&predictor, Vec::new())
+        }
     }
 
     /// The functions with calls that waited for tasks, and their targets.
@@ -165,82 +216,17 @@ impl WhatIf {
         functions.map(|it| (it.0.as_str(), it.1)).collect()
     }
 
-    fn suggestions(&self) -> Vec<(Change, String)> {
-        let mut found = Vec::new();
-        for (function, waits) in self.blocked() {
-            // A call that waits for one thing cannot wait for one of several.
-            let narrows = match waits {
-                WaitTarget::Event => &[Narrow::None][..],
-                WaitTarget::Stream => &[Narrow::Event, Narrow::None],
-                _ => &[Narrow::Stream, Narrow::Event, Narrow::None],
-            };
-            for narrow in narrows {
-                let change = Change::Sync {
-                    functions: BTreeSet::from([function.to_owned()]),
-                    narrow: *narrow,
-                };
-                found.push((change, format!("sync={function}->{}", narrow.name())));
-            }
-        }
-        for name in self.longest() {
-            let words = format!("op={name} x0.5");
-            let names = BTreeSet::from([name]);
-            found.push((Change::Operation { names, factor: 0.5 }, words));
-        }
-        for (device, stream_id) in self.waiting() {
-            let change = Change::NoWaits {
-                device: Some(device),
-                stream_id,
-            };
-            found.push((change, format!("stream={device}:{stream_id} wait=none")));
-        }
-        found.push((Change::Copy { factor: 0.0 }, "copy x0".to_owned()));
-        found.push((Change::Launch { factor: 0.0 }, "launch x0".to_owned()));
-        found
-    }
-
-    /// The operations that took most time.
-    fn longest(&self) -> Vec<String> {
-        let mut sums = vec![0; self.facts.operations.len()];
-        let shapes = self.facts.task_shapes.iter().zip(&self.facts.task_sums);
-        let work = shapes.filter(|it| it.0.class == Class::Work);
-        work.for_each(|(shape, it)| sums[shape.operation as usize] += it.lasted);
-        let names = self.facts.operations.iter().cloned();
-        let mut all: Vec<(i64, String)> = sums.into_iter().zip(names).collect();
-        all.retain(|it| it.0 > 0);
-        all.sort_by(|a, b| (b.0, &a.1).cmp(&(a.0, &b.1)));
-        all.truncate(OPERATIONS);
-        all.into_iter().map(|it| it.1).collect()
-    }
-
-    /// The streams with the longest waits.
-    fn waiting(&self) -> Vec<(u32, i64)> {
-        let mut sums: BTreeMap<(u32, i64), i64> = BTreeMap::new();
-        for stream in &self.facts.streams {
-            let place = stream.place;
-            *sums.entry((place.device, place.stream_id)).or_default() += stream.waited;
-        }
-        let mut all: Vec<_> = sums.into_iter().filter(|it| it.1 > 0).collect();
-        all.sort_by_key(|it| Reverse(it.1));
-        all.truncate(STREAMS);
-        all.into_iter().map(|it| it.0).collect()
-    }
-}
-
-impl Report {
-    pub(super) fn of(
-        facts: &Facts,
-        predictor: &Predictor<'_>,
-        predictions: Vec<Prediction>,
-    ) -> Self {
-        Self {
+    fn report(&self, predictor: &Predictor<'_>, predictions: Vec<Prediction>) -> Report {
+        Report {
             makespan_ns: predictor.recorded.duration(),
             unchanged_ns: predictor.unchanged_ns(),
             unchanged_error_ns: predictor.own_error_ns(),
             usual_error_ns: predictor.usual_error_ns(),
             overhead_ns: predictor.overhead_ns(),
-            untimed: facts.untimed,
+            untimed: self.facts.untimed,
             left_out: predictor.left_out,
+            checked_calls: 0,
+            handovers: self.index.handovers.clone(),
             predictions,
             syncs: Vec::new(),
         }

@@ -5,6 +5,7 @@
 //! A lane that needs a later result waits. If all of them wait, the waits form a circle: the first one
 //! in the recording then continues with the known values.
 
+mod begin;
 mod effects;
 mod shared;
 mod slots;
@@ -14,10 +15,10 @@ mod thread;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::facts::Facts;
-use super::index::Index;
-use super::links::Place;
-use super::narrow::ALL;
+use super::compact_recording::Facts;
+use super::links::LanePosition;
+use super::sync_rewrite::ALL;
+use super::wait_index::Index;
 
 pub(super) use effects::Run;
 
@@ -44,7 +45,7 @@ pub(super) struct Solved {
 /// Simulates, and says how many waits had to be left out since they form a circle. `groups` are calls of the ledger.
 pub(super) fn solve(
     (facts, index): (&Facts, &Index),
-    groups: &[(Place, u32)],
+    groups: &[(LanePosition, u32)],
     runs: &[Run<'_>],
 ) -> (Vec<Solved>, u64) {
     let mut solved = vec![Solved::default(); runs.len()];
@@ -82,7 +83,7 @@ struct Lanes<'f> {
 impl<'f> Lanes<'f> {
     fn of(
         (facts, index): (&'f Facts, &'f Index),
-        groups: &'f [(Place, u32)],
+        groups: &'f [(LanePosition, u32)],
         runs: &[Run<'_>],
     ) -> Self {
         let shared = Shared::of(facts, index, Effects::of(facts, runs));

@@ -36,17 +36,32 @@ pub(super) enum Manner {
     Late,
     /// The usual ones everywhere: the resulting difference shows how far the model can be trusted.
     Usual,
+    /// As [`Self::Own`], but a pause that may be the thread's own work is taken for that, not for a wait.
+    OwnWork,
+    /// As [`Self::Own`], but a thread that others seem to wait for waits for them too.
+    Mutual,
 }
 
 impl Manner {
-    pub(super) const ALL: [Self; 4] = [Self::Own, Self::Early, Self::Late, Self::Usual];
-    pub(super) const OTHERS: [Self; 3] = [Self::Early, Self::Late, Self::Usual];
+    pub(super) const ALL: [Self; 6] = [
+        Self::Own,
+        Self::Early,
+        Self::Late,
+        Self::Usual,
+        Self::OwnWork,
+        Self::Mutual,
+    ];
+
+    /// It has the latencies of the recording, and other waits of threads for each other.
+    pub(super) fn is_of_waits(self) -> bool {
+        matches!(self, Self::OwnWork | Self::Mutual)
+    }
 
     pub(super) fn of(self, spread: Spread) -> i64 {
         match self {
             Self::Early => spread.low,
             Self::Late => spread.high,
-            Self::Own | Self::Usual => spread.middle,
+            Self::Own | Self::Usual | Self::OwnWork | Self::Mutual => spread.middle,
         }
     }
 }

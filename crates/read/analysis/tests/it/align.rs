@@ -3,7 +3,9 @@
 mod bound;
 mod cluster;
 
-use ascend_trace_analysis::align::{Alignment, Contradiction, How, Recorded, Round, Why, align};
+use ascend_trace_analysis::align::{
+    Alignment, AlignmentBasis, Contradiction, Recorded, Round, Why, align,
+};
 use cluster::{Cluster, Hosts};
 
 /// The middle of a recording on the reference, by the truth and by the alignment.
@@ -97,7 +99,10 @@ fn without_a_common_collective_the_wall_clock_is_all_there_is() {
     let mut recordings = cluster.recordings();
     recordings[1].participants[0].comms.clear();
     let found = align(&recordings);
-    assert_eq!(found.hosts[1].how, How::WallClock(Why::NothingCommon));
+    assert_eq!(
+        found.hosts[1].how,
+        AlignmentBasis::WallClock(Why::NothingCommon)
+    );
     assert_eq!(found.hosts[1].bar_ns, None);
     let apart = recordings[1].since_1970_ns() - recordings[0].since_1970_ns();
     assert_eq!(found.hosts[1].offset_ns, apart);
@@ -110,7 +115,7 @@ fn a_host_is_reached_through_another_one_and_its_bar_grows() {
     let recordings = cluster.recordings();
     let found = align(&recordings);
     let with = |number: usize| match found.hosts[number].how {
-        How::Collectives { with, .. } => with,
+        AlignmentBasis::Collectives { with, .. } => with,
         _ => panic!("{:?}", found.hosts[number]),
     };
     assert_eq!((with(1), with(2)), (0, 1));
@@ -139,7 +144,7 @@ fn a_rank_of_another_run_is_named_and_moves_no_other() {
     assert_eq!(named, [2]);
     assert_eq!(found.culprits[0].what, Contradiction::Clocks);
     let own = &found.hosts[found.host_of[2]];
-    assert_eq!(own.how, How::WallClock(Why::Contradicts));
+    assert_eq!(own.how, AlignmentBasis::WallClock(Why::Contradicts));
     for number in [0, 1, 3] {
         let at = recordings[number].span.0 + 1_000_000;
         assert_eq!(
@@ -165,11 +170,14 @@ fn a_rank_that_contradicts_those_of_its_host_is_named() {
         found.culprits[0].what,
         Contradiction::OneHost { .. }
     ));
-    assert!(matches!(found.hosts[1].how, How::Collectives { .. }));
+    assert!(matches!(
+        found.hosts[1].how,
+        AlignmentBasis::Collectives { .. }
+    ));
 }
 
 #[test]
-fn a_rank_whose_collectives_are_others_is_named() {
+fn a_rank_with_other_collectives_is_named() {
     let cluster = Cluster::random(14, Hosts { hosts: 3, ranks: 1 }, 100);
     let mut recordings = cluster.recordings();
     for round in rounds(&mut recordings[1]) {
@@ -201,7 +209,10 @@ fn two_that_contradict_each_other_are_both_said() {
     let found = align(&recordings);
     assert_eq!(found.culprits.len(), 1);
     assert_eq!(found.culprits[0].what, Contradiction::Either { other: 0 });
-    assert_eq!(found.hosts[1].how, How::WallClock(Why::Contradicts));
+    assert_eq!(
+        found.hosts[1].how,
+        AlignmentBasis::WallClock(Why::Contradicts)
+    );
 }
 
 /// Nobody can say which of two ranks 0 belongs to which rank 1: neither is used.
@@ -212,14 +223,14 @@ fn groups_that_look_the_same_are_left_out() {
     let how = found.hosts[1..].iter().map(|it| &it.how);
     assert!(
         how.clone()
-            .all(|it| *it == How::WallClock(Why::NothingCommon))
+            .all(|it| *it == AlignmentBasis::WallClock(Why::NothingCommon))
     );
     assert!(found.culprits.is_empty(), "{:?}", found.culprits);
     every_rank_is_aligned(&Cluster::pairs(21, 300, true));
 }
 
 #[test]
-fn groups_that_look_the_same_are_told_apart_by_their_identity() {
+fn groups_that_look_the_same_are_distinguished_by_their_identity() {
     every_rank_is_aligned(&Cluster::grid(22, 300));
 }
 
@@ -229,7 +240,7 @@ fn every_rank_is_aligned(cluster: &Cluster) {
     for (number, recorded) in recordings.iter().enumerate().skip(1) {
         let how = &found.hosts[number].how;
         assert!(
-            matches!(how, How::Collectives { rounds: 300, .. }),
+            matches!(how, AlignmentBasis::Collectives { rounds: 300, .. }),
             "{how:?}"
         );
         let at = recorded.span.0 + 2_000_000_000;

@@ -18,7 +18,7 @@ fn words(trace: &Trace, group: &StallGroup) -> String {
         Blamed::Task(stream, name) => format!("s{} {name}", trace.stream(*stream).number()),
         Blamed::Stream(stream) => format!("s{}", trace.stream(*stream).number()),
         Blamed::Call(thread, name) => format!("t{} {name}", trace.thread(*thread).tid),
-        Blamed::Nobody => "nobody".to_owned(),
+        Blamed::NotKnown => "nobody".to_owned(),
     };
     let range = group.blame.range.as_deref().unwrap_or("-");
     let cause = group.blame.cause.name();

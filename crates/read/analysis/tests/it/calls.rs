@@ -67,7 +67,7 @@ fn ranges_that_are_only_counted_are_added_up() {
 }
 
 #[test]
-fn a_window_counts_what_has_a_part_in_it_and_the_time_inside() {
+fn a_window_counts_calls_that_overlap_it_and_the_time_inside() {
     let trace = trace(THREAD, &[(0, 0, 50, "step")]);
     let tree = CallTree::of(&trace, ThreadId(0), (22_000, 40_000));
     assert_eq!(
@@ -86,7 +86,7 @@ fn a_window_counts_what_has_a_part_in_it_and_the_time_inside() {
 }
 
 #[test]
-fn ranges_that_overlap_without_one_in_the_other_are_beside_each_other() {
+fn ranges_that_overlap_without_nesting_are_siblings() {
     let trace = trace(
         "t1: aclrtMalloc(64)[12us..14us] aclrtFree(64)[22us..24us]",
         &[(0, 0, 20, "one"), (0, 10, 30, "other")],

@@ -28,6 +28,13 @@ fn an_asynchronous_copy_of_pageable_memory_is_found() {
         ]
     );
     assert!(found("s1: memcpy(4096)[2us..5us] by t1[0..1us]").is_empty());
+    // A wait for the task before is no cost of the copy.
+    let late = "s1: A[1us..700us] by t1[0..1us] memcpy(4096)[host-copy] by t1[2us..703us]";
+    let words = found(late);
+    assert!(
+        words[0].ends_with("4 KiB of pageable memory and blocked for 3.00 µs"),
+        "{words:?}"
+    );
     // A copy that says that it blocks.
     assert!(found("t1: aclrtMemcpy(4096)[0..5us]").is_empty());
 }
@@ -40,6 +47,9 @@ fn a_failed_call_is_found_with_its_code() {
         ["failed-call 1001 2: aclrtMalloc returned 207001 ACL_ERROR_RT_MEMORY_ALLOCATION"]
     );
     assert!(found("t1: aclrtMalloc(64)[0..1us]").is_empty());
+    // Answers of a wait with a limit, and of a callback thread without a callback.
+    let answers = "t1: sync(s1)[0..1us]=507046 aclrtProcessReport(100)[2us..3us]=507012";
+    assert_eq!(found(answers), [""; 0]);
 }
 
 #[test]
@@ -113,22 +123,151 @@ fn the_default_stream_in_a_capture_is_found() {
 
 #[test]
 fn a_device_sync_is_found_where_one_stream_was_busy() {
+    // The thread submits more after it.
+    let more = "s3: C[20us..21us] by t1[20us..20us]";
+    let with_more = |text: &str| found(&format!("{text} | {more}"));
     let one =
         "s1: A[1us..9us] by t1[0..100] | s2: B[1us..2us] by t1[200..300] | t1: sync()[5us..10us]";
     assert_eq!(
-        found(one),
+        with_more(one),
         [
             "device-sync 1001 1: aclrtSynchronizeDevice waited 5.00 µs for the device, on which stream 1 alone was busy"
         ]
     );
+    // The last wait of the thread.
+    assert!(found(one).is_empty());
     let both =
         "s1: A[1us..9us] by t1[0..100] | s2: B[1us..8us] by t1[200..300] | t1: sync()[5us..10us]";
-    assert!(found(both).is_empty());
+    assert!(with_more(both).is_empty());
     let stream = "s1: A[1us..9us] by t1[0..100] | t1: sync(s1)[5us..10us]";
-    assert!(found(stream).is_empty());
+    assert!(with_more(stream).is_empty());
     // Nothing was left to wait for.
     let none = "s1: A[1us..2us] by t1[0..100] | t1: sync()[5us..6us]";
-    assert!(found(none).is_empty());
+    assert!(with_more(none).is_empty());
+    // Its effect is another one.
+    let frees = "s1: A[1us..9us] by t1[0..100] | t1: aclrtFreeWithDevSync(4096)[5us..10us]";
+    assert!(with_more(frees).is_empty());
+}
+
+/// Rounds of 100 µs: a time in one of them, in words.
+fn rounds(count: u64, of: impl Fn(u64, &dyn Fn(u64) -> String) -> String) -> String {
+    let round = |it: u64| of(it, &|us: u64| format!("{}us", it * 100 + us));
+    (0..count).map(round).collect::<Vec<_>>().join(" | ")
+}
+
+#[test]
+fn a_wait_after_each_few_short_tasks_is_found() {
+    let waits = |count: u64, tasks: u64, ends: u64| {
+        let words = found(&rounds(count, |_, at| {
+            let task = |it: u64| {
+                let begin = 2 + it * ends;
+                let (from, to) = (at(begin), at(begin + ends));
+                format!("s1: A[{from}..{to}] by t1[{}..{}]", at(0), at(1))
+            };
+            let all: Vec<String> = (0..tasks).map(task).collect();
+            let sync = format!("t1: sync(s1)[{}..{}]", at(1), at(80));
+            format!("{} | {sync}", all.join(" | "))
+        }));
+        assert!(
+            words.iter().all(|it| it.starts_with("sync-each-task")),
+            "{words:?}"
+        );
+        words.first().cloned()
+    };
+    assert_eq!(
+        waits(70, 1, 10).as_deref(),
+        Some(
+            "sync-each-task 1001 70: aclrtSynchronizeStream was called after each of 70 short tasks: they ran for 700 µs in \
+             all, and the waits took 5.53 ms"
+        )
+    );
+    assert_eq!(
+        waits(70, 3, 10).as_deref(),
+        Some(
+            "sync-each-task 1001 70: aclrtSynchronizeStream was called 70 times for 210 short tasks: they ran for 2.10 ms in \
+             all, and the waits took 5.53 ms"
+        )
+    );
+    // Many tasks, long ones, and few waits.
+    assert_eq!(waits(70, 5, 5), None);
+    assert_eq!(waits(70, 3, 20), None);
+    assert_eq!(waits(60, 1, 10), None);
+}
+
+/// A thread uses two streams in turn, for 40 µs each. `between` has its calls between the two.
+fn in_turn(count: u64, between: impl Fn(&dyn Fn(u64) -> String) -> String) -> Vec<String> {
+    let words = found(&rounds(count, |_, at| {
+        let first = format!("s1: A[{}..{}] by t1[{}..{}]", at(1), at(41), at(0), at(0));
+        let second = format!(
+            "s2: B[{}..{}] by t1[{}..{}]",
+            at(51),
+            at(91),
+            at(50),
+            at(50)
+        );
+        let sync = format!("t1: sync(s2)[{}..{}]", at(52), at(93));
+        format!("{first} | {} | {second} | {sync}", between(at))
+    }));
+    let own = words.into_iter();
+    own.filter(|it| it.starts_with("streams-in-turn")).collect()
+}
+
+#[test]
+fn streams_that_the_host_uses_in_turn_are_found() {
+    let waits = |at: &dyn Fn(u64) -> String| format!("t1: sync(s1)[{}..{}]", at(2), at(43));
+    assert_eq!(
+        in_turn(20, waits),
+        [
+            "streams-in-turn 1001 37: aclrtSynchronizeStream waited for one of streams 1, 2 before the thread submitted to \
+             another, 37 times: their work did not overlap"
+        ]
+    );
+    // The thread did not wait for the first stream, waited for it seldom, or made few turns.
+    assert_eq!(in_turn(20, |_| String::new()), [""; 0]);
+    assert_eq!(in_turn(8, waits), [""; 0]);
+    // It had other work to do in the meantime.
+    let late = found(&rounds(40, |round, at| {
+        let stream = 1 + round % 2;
+        format!(
+            "s{stream}: A[{}..{}] by t1[{}..{}] | t1: sync(s{stream})[{}..{}]",
+            at(1),
+            at(31),
+            at(0),
+            at(0),
+            at(2),
+            at(33)
+        )
+    }));
+    assert_eq!(late, [""; 0]);
+}
+
+#[test]
+fn streams_with_an_order_of_their_own_are_used_in_turn_for_a_reason() {
+    let waits = |at: &dyn Fn(u64) -> String| format!("t1: sync(s1)[{}..{}]", at(2), at(43));
+    // An event.
+    let ordered = in_turn(20, |at| {
+        let (rec, wait) = (at(44), at(45));
+        format!(
+            "{} | s1: rec(E)[{rec}] by t1[{rec}..{rec}] | s2: wait(E)[{wait}] by t1[{wait}..{wait}]",
+            waits(at)
+        )
+    });
+    assert_eq!(ordered, [""; 0]);
+    // The second stream reads the memory that the first one writes, or different memory.
+    let copies = |from: u64| {
+        let words = found(&rounds(20, |_, at| {
+            format!(
+                "s1: memcpy(64,1000,5000)[{}..{}] by t1[{}..{}] | t1: sync(s1)[{}..{}] sync(s2)[{}..{}]
+                 s2: memcpy(64,3000,{from})[{}..{}] by t1[{}..{}]",
+                at(1), at(41), at(0), at(0), at(2), at(43), at(52), at(93), at(51), at(91), at(50), at(50)
+            )
+        }));
+        words
+            .iter()
+            .filter(|it| it.starts_with("streams-in-turn"))
+            .count()
+    };
+    assert_eq!((copies(1000), copies(9000)), (0, 1));
 }
 
 /// The same where all events are made by `aclrtCreateEventExWithFlag`.
@@ -157,6 +296,9 @@ fn a_wait_for_an_event_without_a_record_is_found() {
     assert!(found(waits).is_empty());
     let good = "s1: A[0..9] rec(E) | s2: wait(E) B[10..20] | t1: sync(E)[8..12]";
     assert!(found_with_ex_events(good).is_empty());
+    // In the first round of a pipeline, a later wait has a record to wait for.
+    let rounds = "s1: wait(E#0) by t1[0..1] A[20..40] by t1[2..3] rec(E) by t1[4..5] | s2: wait(E) by t1[6..7] B[50..60] by t1[8..9]";
+    assert_eq!(found_with_ex_events(rounds), [""; 0]);
     let failed = "s1: wait(E#0) by t1[0..1] =107000";
     let failed = found_with_ex_events(failed);
     assert!(
@@ -299,7 +441,7 @@ fn pages() -> String {
 
 #[test]
 fn the_document_has_the_page_of_every_check() {
-    let text = std::fs::read_to_string(DOCUMENT).expect("the document is there");
+    let text = std::fs::read_to_string(DOCUMENT).expect("the document exists");
     let (before, rest) = text
         .split_once(BEGIN)
         .expect("it says where the pages begin");
@@ -309,11 +451,11 @@ fn the_document_has_the_page_of_every_check() {
         std::fs::write(DOCUMENT, text).expect("the document can be written");
         return;
     }
-    assert_eq!(written, pages(), "UPDATE_EXPECT=1 writes it anew");
+    assert_eq!(written, pages(), "UPDATE_EXPECT=1 writes it again");
 }
 
 #[test]
-fn every_check_has_a_name_of_its_own() {
+fn every_check_has_a_unique_name() {
     let mut ids: Vec<&str> = all().iter().map(|entry| entry.id).collect();
     let sorted = ids.is_sorted();
     ids.dedup();

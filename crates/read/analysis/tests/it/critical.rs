@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use ascend_trace_analysis::critical::{Critical, Kind};
+use ascend_trace_analysis::critical::{Critical, SegmentKind};
 use ascend_trace_analysis::{Step, Window};
 use ascend_trace_recording::{Recording, TimeRange};
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::{Timeline, timeline};
 
 use super::random::Dice;
+use super::two_threads;
 
 /// A program in which everything begins as soon as possible: a text, and the order of its items.
 #[derive(Default)]
@@ -156,25 +157,28 @@ fn check(seeds: std::ops::Range<u64>) {
         };
         let trace = timeline.trace();
         let found = Critical::of(&Window::whole(&trace), (0, length));
-        let mut told: Vec<(i64, i64)> = Vec::new();
+        let mut reported: Vec<(i64, i64)> = Vec::new();
         for segment in found.segments.iter() {
             // Time before a thread's first call belongs to the program, too.
             assert!(
                 !matches!(
                     segment.kind,
-                    Kind::Launch | Kind::Switch | Kind::Return | Kind::Release
+                    SegmentKind::Launch
+                        | SegmentKind::Switch
+                        | SegmentKind::Return
+                        | SegmentKind::Release
                 ),
                 "seed {seed}: {segment:?}\n{}",
                 program.text
             );
-            told.push((segment.begin_ns, segment.end_ns));
+            reported.push((segment.begin_ns, segment.end_ns));
         }
-        assert_eq!(told.first().map(|it| it.0), Some(0), "seed {seed}");
-        assert_eq!(told.last().map(|it| it.1), Some(length), "seed {seed}");
-        assert!(told.windows(2).all(|pair| pair[0].1 == pair[1].0));
+        assert_eq!(reported.first().map(|it| it.0), Some(0), "seed {seed}");
+        assert_eq!(reported.last().map(|it| it.1), Some(length), "seed {seed}");
+        assert!(reported.windows(2).all(|pair| pair[0].1 == pair[1].0));
         assert!(
-            longest.contains(&told),
-            "seed {seed}: {told:?} of {longest:?}\n{:?}\n{}",
+            longest.contains(&reported),
+            "seed {seed}: {reported:?} of {longest:?}\n{:?}\n{}",
             found.segments,
             program.text
         );
@@ -190,12 +194,12 @@ fn check(seeds: std::ops::Range<u64>) {
 }
 
 #[test]
-fn a_critical_path_is_a_longest_path_and_ties_are_told() {
+fn a_critical_path_is_a_longest_path_and_ties_are_reported() {
     check(0..10_000);
 }
 
 /// The same pieces, as kind, begin and end in microseconds.
-fn told(text: &str, range: (i64, i64)) -> Vec<(Kind, i64, i64)> {
+fn reported(text: &str, range: (i64, i64)) -> Vec<(SegmentKind, i64, i64)> {
     let trace = timeline(text);
     let range = (range.0 * 1_000, range.1 * 1_000);
     let found = Critical::of(&Window::whole(&trace), range);
@@ -211,24 +215,24 @@ fn what_ran_on_no_side_is_named() {
                 s2: wait(E)[8us..33us] by t1[5us..6us] memcpy(64)[35us..40us] by t1[6us..7us]
                 t1: sync(s2)[9us..46us] aclrtMalloc(64)[50us..51us]";
     let expected = [
-        (Kind::Edge, 0, 2),
-        (Kind::Call, 2, 4),
-        (Kind::Launch, 4, 10),
-        (Kind::Computing, 10, 30),
-        (Kind::Release, 30, 33),
-        (Kind::Switch, 33, 35),
-        (Kind::Copy, 35, 40),
-        (Kind::Return, 40, 46),
-        (Kind::Program, 46, 50),
-        (Kind::Call, 50, 51),
+        (SegmentKind::Edge, 0, 2),
+        (SegmentKind::Call, 2, 4),
+        (SegmentKind::Launch, 4, 10),
+        (SegmentKind::Computing, 10, 30),
+        (SegmentKind::Release, 30, 33),
+        (SegmentKind::Switch, 33, 35),
+        (SegmentKind::Copy, 35, 40),
+        (SegmentKind::Return, 40, 46),
+        (SegmentKind::Program, 46, 50),
+        (SegmentKind::Call, 50, 51),
     ];
-    assert_eq!(told(text, (0, 51)), expected);
+    assert_eq!(reported(text, (0, 51)), expected);
     let expected = [
-        (Kind::Computing, 20, 30),
-        (Kind::Release, 30, 33),
-        (Kind::Edge, 33, 34),
+        (SegmentKind::Computing, 20, 30),
+        (SegmentKind::Release, 30, 33),
+        (SegmentKind::Edge, 33, 34),
     ];
-    assert_eq!(told(text, (20, 34)), expected);
+    assert_eq!(reported(text, (20, 34)), expected);
 }
 
 #[test]
@@ -236,12 +240,15 @@ fn a_range_in_which_nothing_ends_has_a_path_as_well() {
     let text = "s1: MatMul[10us..30us] by t1[2us..4us]
                 t1: sync(s1)[5us..46us] aclrtMalloc(64)[50us..51us]";
     // The call or task that goes on and began last.
-    assert_eq!(told(text, (2, 3)), [(Kind::Call, 2, 3)]);
-    assert_eq!(told(text, (12, 20)), [(Kind::Computing, 12, 20)]);
-    let launched = [(Kind::Launch, 8, 10), (Kind::Computing, 10, 20)];
-    assert_eq!(told(text, (8, 20)), launched);
+    assert_eq!(reported(text, (2, 3)), [(SegmentKind::Call, 2, 3)]);
+    assert_eq!(reported(text, (12, 20)), [(SegmentKind::Computing, 12, 20)]);
+    let launched = [
+        (SegmentKind::Launch, 8, 10),
+        (SegmentKind::Computing, 10, 20),
+    ];
+    assert_eq!(reported(text, (8, 20)), launched);
     // Nothing goes on.
-    assert_eq!(told(text, (47, 49)), [(Kind::Edge, 47, 49)]);
+    assert_eq!(reported(text, (47, 49)), [(SegmentKind::Edge, 47, 49)]);
 }
 
 #[test]
@@ -249,13 +256,13 @@ fn a_callback_and_another_thread_are_followed() {
     let text = "t1: aclnnAddGetWorkspaceSize(7)[0..5us]
                 s1: aclnnAdd(7)[20us..25us] by t2[10us..12us]";
     let expected = [
-        (Kind::Call, 0, 5),
-        (Kind::Queue, 5, 10),
-        (Kind::Call, 10, 12),
-        (Kind::Launch, 12, 20),
-        (Kind::Computing, 20, 25),
+        (SegmentKind::Call, 0, 5),
+        (SegmentKind::Queue, 5, 10),
+        (SegmentKind::Call, 10, 12),
+        (SegmentKind::Launch, 12, 20),
+        (SegmentKind::Computing, 20, 25),
     ];
-    assert_eq!(told(text, (0, 25)), expected);
+    assert_eq!(reported(text, (0, 25)), expected);
 }
 
 #[test]
@@ -286,4 +293,102 @@ fn a_path_does_not_depend_on_where_a_recording_is_cut() {
             }
         }
     }
+}
+
+#[test]
+fn the_path_follows_a_handover_between_threads_and_names_a_pause_without_one() {
+    let text = two_threads::rounds(|_, end| end + 5);
+    let expected = [
+        (SegmentKind::Return, 4_100, 4_103),
+        // The first thread: nothing shows why it goes on, and when.
+        (SegmentKind::Outside, 4_103, 4_400),
+        (SegmentKind::Call, 4_400, 4_401),
+        (SegmentKind::Launch, 4_401, 4_402),
+        (SegmentKind::Computing, 4_402, 4_520),
+        (SegmentKind::Return, 4_520, 4_523),
+        (SegmentKind::Handover, 4_523, 4_525),
+        (SegmentKind::Call, 4_525, 4_526),
+        (SegmentKind::Launch, 4_526, 4_527),
+        (SegmentKind::Computing, 4_527, 4_555),
+        (SegmentKind::Return, 4_555, 4_558),
+    ];
+    let found = reported(&text, (0, 4_558));
+    assert_eq!(found[found.len() - expected.len()..], expected);
+    let trace = timeline(&text);
+    let found = Critical::of(&Window::whole(&trace), (0, 4_558_000));
+    let [handover] = found.handovers.as_slice() else {
+        panic!("one handover: {:?}", found.handovers);
+    };
+    // Only the last one is on the path: before it, the first thread needs nothing of the other one.
+    let words = (handover.tid, handover.by, handover.after.as_str());
+    assert_eq!(words, (1002, Some(1001), "aclrtSynchronizeStream"));
+    assert_eq!(handover.count, 1);
+    let pieces = found.segments.iter();
+    let kinds: i64 = pieces.map(|it| it.length()).sum();
+    assert_eq!(kinds, 4_558_000);
+}
+
+#[test]
+fn threads_that_only_run_at_the_same_time_wait_for_nothing() {
+    let text = two_threads::rounds(|round, _| 20 + round * 370);
+    let trace = timeline(&text);
+    let found = Critical::of(&Window::whole(&trace), (0, 4_523_000));
+    assert!(found.handovers.is_empty(), "{:?}", found.handovers);
+    let has = |kind| found.segments.iter().any(|it| it.kind == kind);
+    assert!(!has(SegmentKind::Handover));
+    // Alone, a thread has nothing to wait for.
+    let own: Vec<&str> = text.split('|').map(str::trim).collect();
+    let own: Vec<String> = own
+        .iter()
+        .flat_map(|it| it.lines().map(str::trim))
+        .filter(|it| it.contains("t1"))
+        .map(str::to_owned)
+        .collect();
+    let trace = timeline(&own.join(" | "));
+    let found = Critical::of(&Window::whole(&trace), (0, 4_523_000));
+    let kinds: BTreeSet<SegmentKind> = found.segments.iter().map(|it| it.kind).collect();
+    assert!(kinds.contains(&SegmentKind::Program) && !kinds.contains(&SegmentKind::Outside));
+}
+
+#[test]
+fn the_path_follows_a_handover_of_a_function_on_the_host() {
+    let round = |round: u64| {
+        let begin = round * 500;
+        let end = begin + 100 + round * 7 % 5 * 30;
+        format!(
+            "s1: A[{}us..{}us] by t1[{begin}us..{}us] hostfunc[{}us..{end}us] by t1[{}us..{}us] | t1: sync(s1)[{}us..{}us]
+             s2: B[{}us..{}us] by t2[{}us..{}us] | t2: sync(s2)[{}us..{}us]",
+            begin + 3,
+            end - 20,
+            begin + 1,
+            end - 20,
+            begin + 1,
+            begin + 2,
+            begin + 2,
+            end + 40,
+            end + 6,
+            end + 70,
+            end + 4,
+            end + 5,
+            end + 5,
+            end + 72,
+        )
+    };
+    let rounds: Vec<String> = (0..12).map(round).collect();
+    let trace = timeline(&rounds.join(" | "));
+    let last = (5_500 + 100 + 11 * 7 % 5 * 30 + 72) * 1_000;
+    let found = Critical::of(&Window::whole(&trace), (0, last));
+    let pieces: Vec<_> = found.segments.iter().collect();
+    let place = pieces
+        .iter()
+        .rposition(|it| it.kind == SegmentKind::Handover);
+    let place = place.unwrap_or_else(|| panic!("{pieces:?}"));
+    assert_eq!(pieces[place].length(), 4_000);
+    assert_eq!(pieces[place].tid, Some(1002));
+    assert_eq!(pieces[place - 1].kind, SegmentKind::Callback);
+    assert!(
+        found.handovers[0]
+            .after
+            .starts_with("a host function on stream")
+    );
 }

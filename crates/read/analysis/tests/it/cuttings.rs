@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ascend_trace_analysis::checks::{Finding, Findings};
+use ascend_trace_analysis::communication::{Communication, CommunicationFold};
 use ascend_trace_analysis::hang::{Hangs, Report};
+use ascend_trace_analysis::memory::{Allocations, MemoryInUse};
 use ascend_trace_analysis::stats::{Grouping, StallGroup, StallStats, Tables};
 use ascend_trace_analysis::{Fold, Stall, Stats, Step, Window};
 use ascend_trace_recording::file::Writer;
@@ -30,6 +32,8 @@ struct Answers {
     stats: Stats,
     part: Stats,
     hangs: Report,
+    memory: MemoryInUse,
+    communication: Communication,
 }
 
 /// Every stall, with all its facts.
@@ -40,7 +44,7 @@ impl Fold for EveryStall {
     type Answer = Vec<StallStats>;
 
     fn take(&mut self, window: &Window<'_>) {
-        let told = window.stalls().map(|stall| {
+        let reported = window.stalls().map(|stall| {
             let trace = window.trace;
             StallStats::of(trace, &window.dependencies, &window.stalls, stall).with_late(
                 trace,
@@ -48,7 +52,7 @@ impl Fold for EveryStall {
                 stall,
             )
         });
-        self.0.extend(told);
+        self.0.extend(reported);
     }
 
     fn finish(mut self) -> Self::Answer {
@@ -67,6 +71,8 @@ struct All {
     whole: Tables,
     part: Tables,
     hangs: Hangs,
+    memory: Allocations,
+    communication: CommunicationFold,
 }
 
 impl Fold for All {
@@ -79,6 +85,8 @@ impl Fold for All {
         self.whole.take(window);
         self.part.take(window);
         self.hangs.take(window);
+        self.memory.take(window);
+        self.communication.take(window);
     }
 
     fn finish(self) -> Answers {
@@ -89,6 +97,8 @@ impl Fold for All {
             stats: self.whole.finish(),
             part: self.part.finish(),
             hangs: self.hangs.finish(),
+            memory: self.memory.finish(),
+            communication: self.communication.finish(),
         }
     }
 }
@@ -107,9 +117,13 @@ fn answers(recording: &mut Recording, step: Step) -> Answers {
         part: Tables::within(part),
         // Much later, so that every pending stall is reported.
         hangs: Hangs::default().until(span.map(|span| span.end + 1_000_000_000_000)),
+        memory: Allocations::default(),
+        communication: CommunicationFold::default(),
     };
     let answer = all.of_recording(recording, step, |_| true);
-    answer.expect("it reads back").expect("nobody gave up")
+    answer
+        .expect("it reads back")
+        .expect("the reading was not cancelled")
 }
 
 /// In how many ways a recording is cut.
@@ -147,10 +161,10 @@ fn difference(found: &Answers, whole: &Answers) -> String {
         .lines()
         .skip(first.saturating_sub(AROUND))
         .take(AROUND);
-    let told = differing
+    let reported = differing
         .take(AROUND)
         .map(|(_, (found, whole))| format!("{} instead of {}", found.trim(), whole.trim()));
-    let lines = around.map(str::to_owned).chain(told);
+    let lines = around.map(str::to_owned).chain(reported);
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -246,7 +260,7 @@ fn check_random(seeds: std::ops::Range<u64>, operations: usize) {
 }
 
 #[test]
-fn answers_do_not_depend_on_where_a_recording_is_cut() {
+fn results_do_not_depend_on_where_a_recording_is_cut() {
     check_random(0..2_500, 16);
     check_random(10_000..10_005, 400);
 }
@@ -254,7 +268,7 @@ fn answers_do_not_depend_on_where_a_recording_is_cut() {
 /// The same of many and longer ones.
 #[test]
 #[ignore = "takes minutes"]
-fn answers_do_not_depend_on_where_a_long_recording_is_cut() {
+fn results_do_not_depend_on_where_a_long_recording_is_cut() {
     check_random(0..10_000, 16);
     check_random(10_000..10_020, 400);
     check_random(0..10_000, 120);

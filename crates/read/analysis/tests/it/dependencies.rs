@@ -185,7 +185,7 @@ fn a_refused_call_depends_on_nothing() {
 }
 
 #[test]
-fn a_refused_record_releases_nobody() {
+fn a_refused_record_releases_no_wait() {
     let text = "s1: A[0..10] rec(E)[call-failed]=107003 | s2: wait(E#1)";
     let trace = timeline(text);
     let dependencies = Dependencies::of(&trace);
@@ -194,7 +194,7 @@ fn a_refused_record_releases_nobody() {
 }
 
 #[test]
-fn a_sync_that_reports_a_failure_of_the_device_has_waited_all_the_same() {
+fn a_sync_that_reports_a_failure_of_the_device_has_waited() {
     check(
         "s1: A[0..10] by t2[-2..-1]
          t1: sync(s1)[5..11]=507000",
@@ -203,7 +203,7 @@ fn a_sync_that_reports_a_failure_of_the_device_has_waited_all_the_same() {
 }
 
 #[test]
-fn a_sync_does_not_wait_for_what_was_captured() {
+fn a_sync_does_not_wait_for_captured_tasks() {
     check(
         "s1: A[0..10] by t2[-5..-4] B[captured] by t2[-3..-2]
          t1: sync(s1)[5..11]",
@@ -276,7 +276,7 @@ fn a_window_holds_the_edges_that_cross_it() {
 }
 
 #[test]
-fn a_window_of_a_long_trace_finds_what_a_full_search_finds() {
+fn a_window_of_a_long_trace_agrees_with_a_full_search() {
     let mut text = String::from("s1:");
     for step in 0..2000 {
         text += &format!(" A[{}..{}] rec(E{step})", step * 100, step * 100 + 50);
@@ -360,7 +360,7 @@ fn a_notify_goes_from_its_nth_record_to_its_nth_wait() {
 }
 
 #[test]
-fn a_value_is_waited_for_until_it_is_what_is_wanted() {
+fn a_value_is_waited_for_until_it_is_the_wanted_one() {
     let link = |written: &str, wait: &str| {
         let text = format!("s1: {written} | s2: aclrtValueWait({wait})[90..99] by t2[80..81]");
         let trace = timeline(&text);
@@ -406,7 +406,7 @@ fn a_value_is_waited_for_until_it_is_what_is_wanted() {
 }
 
 #[test]
-fn a_sync_that_gave_up_is_told_from_one_that_waited() {
+fn a_sync_that_gave_up_differs_from_one_that_waited() {
     let text = "s1: A[0..90] by t2[-2..-1] | t1: sync(s1)[1..50]";
     check_kind(text, EdgeKind::TaskToSync, &["s1.0 > t1.0"]);
     check_kind(text, EdgeKind::TimedOut, &[]);

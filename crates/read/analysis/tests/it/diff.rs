@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::Step;
 use ascend_trace_analysis::Window;
-use ascend_trace_analysis::diff::{Change, Diff, Kind, Verdict};
+use ascend_trace_analysis::diff::{Change, Diff, SubjectKind, Verdict};
 use ascend_trace_analysis::steps::Wanted;
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::rows::Row;
@@ -115,7 +115,7 @@ fn diff(a: &Timeline, b: &Timeline) -> Diff {
     Diff::of(&Window::whole(&a), &Window::whole(&b), Wanted::Any)
 }
 
-fn row<'d>(found: &'d Diff, kind: Kind, name: &str) -> &'d ascend_trace_analysis::diff::Row {
+fn row<'d>(found: &'d Diff, kind: SubjectKind, name: &str) -> &'d ascend_trace_analysis::diff::Row {
     let mut rows = found.rows_of(kind, |it| it == name);
     rows.next().unwrap_or_else(|| panic!("no {name}")).0
 }
@@ -126,7 +126,7 @@ fn an_operation_that_takes_5_percent_longer_is_found_in_noise_of_3_percent() {
         let a = training(seed, 100, &STEP);
         let found = diff(&a, &training(seed + 1_000, 100, &slower(name, 5)));
         assert!(found.by_steps && found.changed);
-        let own = row(&found, Kind::Operation, name);
+        let own = row(&found, SubjectKind::Operation, name);
         assert_eq!(own.verdict, Verdict::Longer, "{name}: {own:?}");
         let change = own.change.unwrap();
         assert!((change - 0.05).abs() < 0.015, "{name}: {change}");
@@ -137,7 +137,7 @@ fn an_operation_that_takes_5_percent_longer_is_found_in_noise_of_3_percent() {
         );
         // No other operation is said to have changed.
         for (other, _) in STEP.iter().filter(|it| it.0 != name) {
-            let other = row(&found, Kind::Operation, other);
+            let other = row(&found, SubjectKind::Operation, other);
             assert_eq!(other.verdict, Verdict::Same, "{name}: {other:?}");
         }
     }
@@ -176,7 +176,7 @@ fn what_measuring_leaves_open_is_no_change() {
     ] {
         for sides in [(open, 0), (0, open)] {
             let found = diff(&measured(1, 0, sides.0), &measured(2, 5, sides.1));
-            let adam = row(&found, Kind::Operation, "Adam");
+            let adam = row(&found, SubjectKind::Operation, "Adam");
             assert_eq!(adam.verdict, verdict, "{sides:?}: {adam:?}");
             assert!(adam.open_ns >= i64::from(open), "{sides:?}: {adam:?}");
         }
@@ -201,13 +201,13 @@ fn loops_that_wait_now_and_then_are_compared_by_whole_repeats() {
     for steps in [25, 41, 161] {
         let same = diff(&long, &run(2, steps, 900_000));
         assert_eq!(
-            row(&same, Kind::Step, "step").verdict,
+            row(&same, SubjectKind::Step, "step").verdict,
             Verdict::Same,
             "{steps} steps"
         );
     }
     let found = diff(&long, &run(2, 121, 1_900_000));
-    let step = row(&found, Kind::Step, "step");
+    let step = row(&found, SubjectKind::Step, "step");
     assert_eq!(step.verdict, Verdict::Longer, "{step:?}");
     let added = step.change_ns.expect("times");
     assert!((added - 250_000).abs() < 25_000, "{step:?}");
@@ -239,17 +239,20 @@ fn insertions_and_deletions_are_named() {
         ]
     );
     assert_eq!(found.pairs[0].aligned, 7);
-    let cast = row(&found, Kind::Operation, "Cast");
+    let cast = row(&found, SubjectKind::Operation, "Cast");
     assert_eq!(
         (cast.verdict, cast.a.count, cast.b.count),
         (Verdict::New, 0.0, 1.0)
     );
-    assert_eq!(row(&found, Kind::Operation, "Norm").verdict, Verdict::Gone);
+    assert_eq!(
+        row(&found, SubjectKind::Operation, "Norm").verdict,
+        Verdict::Gone
+    );
     // One more of an existing operation.
     let mut more = STEP.to_vec();
     more.push(("Add", 9_000));
     let found = diff(&training(1, 20, &STEP), &training(2, 20, &more));
-    let add = row(&found, Kind::Operation, "Add");
+    let add = row(&found, SubjectKind::Operation, "Add");
     assert_eq!(
         (add.verdict, add.a.count, add.b.count),
         (Verdict::More, 1.0, 2.0)
@@ -271,16 +274,19 @@ fn a_host_that_is_late_is_found_as_a_cause() {
     };
     let found = diff(&run(1, 10_000), &run(2, 50_000));
     for (kind, name) in [
-        (Kind::Step, "step"),
-        (Kind::Part, "python"),
-        (Kind::Stall, "host-late"),
+        (SubjectKind::Step, "step"),
+        (SubjectKind::Part, "program"),
+        (SubjectKind::Stall, "host-late"),
     ] {
         let row = row(&found, kind, name);
         assert_eq!(row.verdict, Verdict::Longer, "{row:?}");
         let added = row.change_ns.unwrap();
         assert!((added - 40_000).abs() < 4_000, "{row:?}");
     }
-    assert_eq!(row(&found, Kind::Part, "computing").verdict, Verdict::Same);
+    assert_eq!(
+        row(&found, SubjectKind::Part, "computing").verdict,
+        Verdict::Same
+    );
 }
 
 #[test]
@@ -297,14 +303,14 @@ fn recordings_without_steps_are_compared_as_wholes() {
     };
     let found = diff(&run(1, 0), &run(2, 8));
     assert!(!found.by_steps && found.a.is_empty() && found.pairs.len() == 1);
-    assert_eq!(row(&found, Kind::Operation, "Gelu").verdict, {
+    assert_eq!(row(&found, SubjectKind::Operation, "Gelu").verdict, {
         // Their numbers differ as well.
         Verdict::More
     });
-    let gelu = row(&found, Kind::Operation, "Gelu");
+    let gelu = row(&found, SubjectKind::Operation, "Gelu");
     assert!(gelu.p_corrected.unwrap() < 0.01, "{gelu:?}");
     assert!((gelu.change.unwrap() - 0.08).abs() < 0.03, "{gelu:?}");
-    assert!(found.rows_of(Kind::Step, |_| true).next().is_none());
+    assert!(found.rows_of(SubjectKind::Step, |_| true).next().is_none());
     // Steps on one side alone are not compared.
     let found = diff(&run(1, 0), &training(1, 20, &STEP));
     assert!(!found.by_steps && found.b.is_empty());
@@ -319,7 +325,7 @@ fn too_few_steps_say_nothing() {
             &training(1, steps, &STEP),
             &training(2, steps, &slower("Adam", 50)),
         );
-        let mut rows = found.rows_of(Kind::Step, |_| true);
+        let mut rows = found.rows_of(SubjectKind::Step, |_| true);
         rows.next().expect("steps").1
     };
     assert!(least(needed) <= 0.01 && least(needed - 1) > 0.01);
@@ -337,20 +343,20 @@ fn a_comparison_does_not_depend_on_where_recordings_are_cut() {
             let file = indexed(20, &it.session, &it.tables, it.rows);
             Recording::from_bytes(file).expect("it reads back")
         });
-        let mut told = |step: Step| {
+        let mut reported = |step: Step| {
             let [a, b] = &mut recordings;
             let found = Diff::of_recordings([a, b], step, Wanted::Any);
             found.expect("it reads back")
         };
-        let whole = told(Step::WHOLE);
-        let add = row(&whole, Kind::Operation, "Add");
+        let whole = reported(Step::WHOLE);
+        let add = row(&whole, SubjectKind::Operation, "Add");
         assert_eq!(add.verdict, Verdict::Longer);
         for _ in 0..4 {
             let step = Step {
                 rows: 1 + dice.roll(60) as u64,
                 margin: 1 + dice.roll(30) as usize,
             };
-            assert!(told(step) == whole, "seed {seed}, {step:?}");
+            assert!(reported(step) == whole, "seed {seed}, {step:?}");
         }
     }
 }

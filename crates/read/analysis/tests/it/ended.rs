@@ -72,7 +72,7 @@ fn a_stream_that_is_used_after_its_end_is_found() {
 }
 
 #[test]
-fn what_is_no_use_after_an_end() {
+fn uses_that_are_allowed_after_an_end() {
     let made = "t1: create(s1)[0..1] | s1: A[50..60] by t1[2..3]";
     let failed = "failed-call 1: aclrtSynchronizeStream returned 107017";
     for then in [
@@ -138,7 +138,7 @@ fn a_thread_without_a_device_after_its_reset_is_found() {
     assert_eq!(
         with("aclrtResetDevice(0)[10..20]"),
         [
-            "used-after-end 1: aclrtMalloc had no context: aclrtResetDevice (call 1) had ended what the thread used"
+            "used-after-end 1: aclrtMalloc had no context: aclrtResetDevice (call 1) had ended the context that the thread used"
         ]
     );
     let failed = ["failed-call 1: aclrtMalloc returned 107002"];

@@ -1,7 +1,7 @@
 //! Analyses use the best estimates of tasks that were measured badly, and say how far these may be off.
 
-use ascend_trace_analysis::critical::{Critical, Kind, Share};
-use ascend_trace_analysis::diff::{Diff, Kind as Of, Row, Verdict};
+use ascend_trace_analysis::critical::{Critical, SegmentKind, Share};
+use ascend_trace_analysis::diff::{Diff, Row, SubjectKind, Verdict};
 use ascend_trace_analysis::steps::Wanted;
 use ascend_trace_analysis::whatif::{Change, WhatIf};
 use ascend_trace_analysis::{Estimates, Learner, Stats, Window};
@@ -152,7 +152,7 @@ fn critical(trace: &Trace) -> Critical {
     Critical::of(&Window::whole(trace), trace.span().expect("a span"))
 }
 
-fn share(path: &Critical, kind: Kind) -> Share {
+fn share(path: &Critical, kind: SegmentKind) -> Share {
     let found = path.kinds.iter().find(|it| it.kind == kind);
     found
         .cloned()
@@ -163,7 +163,7 @@ fn share(path: &Critical, kind: Kind) -> Share {
 fn the_critical_path_has_tasks_as_long_as_they_are_and_says_its_error() {
     for trace in [open_begin(), open_end()] {
         let path = critical(&trace);
-        let found = share(&path, Kind::Computing);
+        let found = share(&path, SegmentKind::Computing);
         let off = (found.total_ns - 10 * US).abs();
         assert!(off <= found.error_ns, "{found:?}");
         assert!(found.error_ns < 5 * US, "{found:?}");
@@ -178,7 +178,7 @@ fn the_critical_path_has_tasks_as_long_as_they_are_and_says_its_error() {
         assert_eq!(reached, path.end_ns);
     }
     let path = critical(&long());
-    let found = share(&path, Kind::Computing);
+    let found = share(&path, SegmentKind::Computing);
     assert!((found.total_ns - 90 * US).abs() <= found.error_ns && found.error_ns < 5 * US);
 }
 
@@ -194,7 +194,7 @@ fn training(steps: i64, tasks: impl Fn(&mut Program, i64)) -> Timeline {
 fn row(a: &Timeline, b: &Timeline) -> Row {
     let (a, b) = (a.trace(), b.trace());
     let found = Diff::of(&Window::whole(&a), &Window::whole(&b), Wanted::Any);
-    let mut rows = found.rows_of(Of::Operation, |it| it == "A");
+    let mut rows = found.rows_of(SubjectKind::Operation, |it| it == "A");
     rows.next().expect("a row").0.clone()
 }
 
@@ -252,7 +252,7 @@ fn saved(trace: &Trace) -> (i64, i64) {
     };
     let report = WhatIf::of(&Window::whole(trace)).predict(&[change], Vec::new());
     let found = &report.predictions[0];
-    (found.saved_ns, found.error_ns)
+    (found.saved_ns, found.error_ns.expect("it is known"))
 }
 
 #[test]

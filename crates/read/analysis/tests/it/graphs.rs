@@ -107,10 +107,10 @@ fn a_task_after_the_join_is_named() {
     let (text, call) = failure(&trace);
     assert_eq!(call, "Sub");
     assert!(
-        text.contains("stream 2 had come back with node 5"),
+        text.contains("stream 2 had joined the origin again with node 5"),
         "{text}"
     );
-    assert!(text.contains("given Sub (node 7)"), "{text}");
+    assert!(text.contains("got Sub (node 7)"), "{text}");
 }
 
 #[test]
@@ -144,7 +144,10 @@ fn streams_that_only_wait_for_each_other_do_not_come_back() {
     );
     let (text, call) = failure(&trace);
     assert_eq!(call, "aclrtStreamWaitEvent");
-    assert!(text.contains("stream 2 had come back with node"), "{text}");
+    assert!(
+        text.contains("stream 2 had joined the origin again with node"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -236,7 +239,7 @@ fn graphs_of_two_processes_do_not_mix() {
 }
 
 /// The facts about each graph, with the texts of failures.
-fn told(trace: &Trace, graphs: &Graphs) -> Vec<(u32, Outcome, usize, Option<String>)> {
+fn reported(trace: &Trace, graphs: &Graphs) -> Vec<(u32, Outcome, usize, Option<String>)> {
     let all = graphs.all().iter();
     all.map(|graph| {
         let why = graphs.failure(trace, graph).map(|why| why.text);
@@ -246,7 +249,7 @@ fn told(trace: &Trace, graphs: &Graphs) -> Vec<(u32, Outcome, usize, Option<Stri
 }
 
 #[test]
-fn the_calls_that_a_recording_picks_out_tell_the_same_of_graphs() {
+fn the_selected_calls_of_a_recording_show_the_same_graphs() {
     let unjoined = format!("{FORKED}\nt1: end(s1)[14..15] of g1 =107025");
     let texts = [
         FORKED.to_owned(),
@@ -272,7 +275,11 @@ fn the_calls_that_a_recording_picks_out_tell_the_same_of_graphs() {
         let some = Graphs::with_replays(&calls.trace, calls.replays.keys().copied());
         let whole = timeline.trace();
         let all = Graphs::of(&whole);
-        assert_eq!(told(&calls.trace, &some), told(&whole, &all), "{text}");
+        assert_eq!(
+            reported(&calls.trace, &some),
+            reported(&whole, &all),
+            "{text}"
+        );
         let replays = all.all().iter().map(|graph| graph.replays.len() as u64);
         assert_eq!(
             calls.replays.values().sum::<u64>(),

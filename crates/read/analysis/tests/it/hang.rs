@@ -1,6 +1,8 @@
 //! Why programs hang: each kind is named, and a program that is slow does not hang.
 
-use ascend_trace_analysis::hang::{Culprit, Hangs, Kind, Late, Recorded, Report, Verdict, late};
+use ascend_trace_analysis::hang::{
+    Culprit, Hangs, Late, Recorded, Report, RootKind, Verdict, late,
+};
 use ascend_trace_analysis::{Fold, Window};
 use ascend_trace_recording::rows::Row;
 use ascend_trace_recording::{Ending, Trace};
@@ -57,13 +59,16 @@ fn chain(report: &Report) -> Vec<&str> {
 }
 
 #[test]
-fn a_wait_for_an_event_that_nobody_records() {
+fn a_wait_for_an_event_that_is_never_recorded() {
     let report = report(
         "s1: A[1us..9us] by t1[0..1us] wait(E#0)[?] by t1[10us..11us] A[?] by t1[11us..12us]
          t1: sync(s1)[13us..20s]",
     );
     let culprit = culprit(&report);
-    assert_eq!((culprit.kind, culprit.certain), (Kind::Unrecorded, true));
+    assert_eq!(
+        (culprit.kind, culprit.certain),
+        (RootKind::Unrecorded, true)
+    );
     assert_eq!(
         culprit.what,
         "event 1 was not recorded after the wait for it, nor before"
@@ -78,8 +83,8 @@ fn a_wait_for_an_event_that_nobody_records() {
         ]
     );
     let stream = &report.streams[0];
-    let told = (stream.pending, &*stream.head, &*stream.waits_for);
-    assert_eq!(told, (2, "aclrtStreamWaitEvent", "event 1"));
+    let reported = (stream.pending, &*stream.head, &*stream.waits_for);
+    assert_eq!(reported, (2, "aclrtStreamWaitEvent", "event 1"));
     assert_eq!(report.moved_ns, 13_000);
     assert_eq!(report.quiet_ns, OPEN_NS - 13_000);
 }
@@ -92,7 +97,10 @@ fn the_thread_that_recorded_the_event_before_is_named() {
          t1: sync(s1)[13us..20s] | t2: aclrtMalloc(64)[14us..15us]",
     );
     let culprit = culprit(&report);
-    assert_eq!((culprit.kind, culprit.certain), (Kind::Unrecorded, false));
+    assert_eq!(
+        (culprit.kind, culprit.certain),
+        (RootKind::Unrecorded, false)
+    );
     assert_eq!(
         culprit.what,
         "event 1 was not recorded after the wait for it; thread 1002 recorded it last, 20.0 s ago on stream 2"
@@ -114,7 +122,10 @@ fn a_thread_that_has_submitted_nothing_yet_may_still_record_the_event() {
     assert_eq!(early.verdict, Verdict::Quiet, "{early:#?}");
     let late = report(text);
     let culprit = culprit(&late);
-    assert_eq!((culprit.kind, culprit.certain), (Kind::Unrecorded, false));
+    assert_eq!(
+        (culprit.kind, culprit.certain),
+        (RootKind::Unrecorded, false)
+    );
 }
 
 #[test]
@@ -143,7 +154,7 @@ fn streams_that_wait_for_each_other() {
          t1: sync(s1)[13us..20s]",
     );
     let culprit = culprit(&report);
-    assert_eq!((culprit.kind, culprit.certain), (Kind::Cycle, true));
+    assert_eq!((culprit.kind, culprit.certain), (RootKind::Cycle, true));
     assert_eq!(
         culprit.what,
         "they wait for each other: stream 1 → stream 2 → stream 1"
@@ -158,7 +169,7 @@ fn streams_that_wait_for_each_other_by_events() {
          t1: sync(s2)[13us..20s]",
     );
     let culprit = culprit(&report);
-    assert_eq!(culprit.kind, Kind::Cycle, "{culprit:?}");
+    assert_eq!(culprit.kind, RootKind::Cycle, "{culprit:?}");
     // In the right order nothing waits.
     let right = self::report(
         "s1: rec(B)[?] by t1[1us..2us] wait(A#0)[?] by t1[2us..3us]
@@ -174,7 +185,7 @@ fn a_callback_that_no_thread_runs() {
                 t1: sync(s1)[13us..20s]";
     let report = report(text);
     let culprit = culprit(&report);
-    assert_eq!((culprit.kind, culprit.certain), (Kind::Callback, true));
+    assert_eq!((culprit.kind, culprit.certain), (RootKind::Callback, true));
     assert_eq!(culprit.what, "no thread of the program processes reports");
     // A thread that waits for reports may get it.
     let served = format!("{text}\nt2: aclrtProcessReport(100)[1us..20s]");
@@ -185,11 +196,11 @@ fn a_callback_that_no_thread_runs() {
         "{text}\nt2: aclrtProcessReport(100)[1us..2us] sync(s1)[3us..20s]"
     ));
     let culprit = self::culprit(&stuck);
-    assert_eq!(culprit.kind, Kind::Cycle, "{stuck:#?}");
+    assert_eq!(culprit.kind, RootKind::Cycle, "{stuck:#?}");
 }
 
 #[test]
-fn a_callback_whose_own_thread_does_not_run_it() {
+fn a_callback_that_its_own_thread_does_not_run() {
     let served = |by: &str| {
         report(&format!(
             "s1: aclrtLaunchCallback(1)[?] by t1[10us..11us] A[?] by t1[11us..12us]
@@ -213,12 +224,97 @@ fn a_callback_whose_own_thread_does_not_run_it() {
     );
     // It waits for a stream that nothing holds up but the callback.
     let itself = served("\nt2: sync(s1)[14us..20s]");
-    assert_eq!(culprit(&itself).kind, Kind::Cycle, "{itself:#?}");
+    assert_eq!(culprit(&itself).kind, RootKind::Cycle, "{itself:#?}");
     // Nobody is subscribed any more: any thread may run it.
     let text = "s1: aclrtLaunchCallback(1)[?] by t1[10us..11us] A[?] by t1[11us..12us]
                 t1: subscribe(s1,t2)[1us..2us] unsubscribe(s1,t2)[3us..4us] sync(s1)[13us..5s]
                 t3: aclrtProcessReport(100)[1us..5s]";
     assert_eq!(report(text).verdict, Verdict::Quiet);
+}
+
+/// A function of the program that takes long, and a thread that gets no report.
+#[test]
+fn a_callback_that_runs_is_no_hang() {
+    let served = |reports: &str| {
+        report(&format!(
+            "s1: aclrtLaunchCallback(1)[?] by t1[10us..11us] A[?] by t1[11us..12us]
+             t1: subscribe(s1,t2)[8us..9us] sync(s1)[13us..20s]
+             t2: {reports}"
+        ))
+    };
+    let runs = served("aclrtProcessReport(100)[1us..20s]");
+    assert_eq!(runs.verdict, Verdict::Quiet, "{runs:#?}");
+    let culprit = &runs.culprits[0];
+    assert_eq!((culprit.kind, culprit.certain), (RootKind::Running, false));
+    assert_eq!(
+        culprit.what,
+        "the callback of aclrtLaunchCallback on stream 1 has not returned for 20.0 s; thread 1002, which runs it, \
+         is in the call that does so"
+    );
+    // The call before ended without a report, after the callback was due.
+    let none = "aclrtProcessReport(100)[20us..30us]=507012 aclrtProcessReport(100)[40us..20s]";
+    let none = served(none);
+    let culprit = self::culprit(&none);
+    assert_eq!(culprit.kind, RootKind::Callback, "{none:#?}");
+    assert_eq!(
+        culprit.what,
+        "thread 1002 is subscribed to stream 1, and gets no report"
+    );
+}
+
+/// A thread that waits for reports with a limit.
+#[test]
+fn no_report_within_the_limit_is_no_failure_of_the_device() {
+    let stopped = |code: i64| {
+        report(&format!(
+            "s1: aclrtLaunchCallback(1)[?] by t1[10us..11us] A[?] by t1[11us..12us]
+             t1: subscribe(s1,t2)[8us..9us] sync(s1)[13us..20s]
+             t2: aclrtProcessReport(100)[1us..7us]={code}"
+        ))
+    };
+    let answered = stopped(507_012);
+    let culprit = self::culprit(&answered);
+    assert_eq!(culprit.kind, RootKind::Callback, "{answered:#?}");
+    assert_eq!(
+        culprit.what,
+        "thread 1002, which processes reports, did so last 20.0 s ago"
+    );
+    // A code of the device.
+    let failed = stopped(507_011);
+    assert_eq!(self::culprit(&failed).kind, RootKind::Failed, "{failed:#?}");
+}
+
+/// Threads that have the same name for the program, one after the other.
+#[test]
+fn the_thread_that_lived_when_it_was_subscribed_is_meant() {
+    let named = |others: &str| {
+        let text = format!(
+            "s1: aclrtLaunchCallback(1)[?] by t1[10us..11us]
+             t1: subscribe(s1,t2)[8us..9us] sync(s1)[13us..20s]
+             {others}"
+        );
+        let mut timeline = Timeline::parse(&text).expect("a timeline");
+        let handle = timeline.rows.iter().find_map(|row| match row {
+            Row::Thread(row) if row.tid == 1002 => Some(row.handle),
+            _ => None,
+        });
+        for row in &mut timeline.rows {
+            match row {
+                Row::Thread(row) if row.tid == 1003 => row.handle = handle.expect("thread 2"),
+                Row::Call(row) if row.end_ns == OPEN_NS => row.ending = Ending::Open,
+                _ => {}
+            }
+        }
+        timeline.rows.retain(|row| !matches!(row, Row::End(_)));
+        let report = Hangs::default().of(&Window::whole(&timeline.trace()));
+        culprit(&report).subject.tid
+    };
+    let before_and_after = "t2: aclrtProcessReport(100)[1us..12us]";
+    let after = "t3: aclrtMalloc(64)[13us..14us]";
+    assert_eq!(named(&format!("{before_and_after}\n{after}")), Some(1002));
+    // The first had ended before.
+    let before = "t2: aclrtProcessReport(100)[1us..2us]";
+    assert_eq!(named(&format!("{before}\n{after}")), Some(1003));
 }
 
 #[test]
@@ -229,7 +325,7 @@ fn a_rank_that_does_not_come() {
                 p1.t1: sync(s1)[32us..20s]";
     let report = report(text);
     let culprit = culprit(&report);
-    assert_eq!((culprit.kind, culprit.rank), (Kind::Rank, Some(1)));
+    assert_eq!((culprit.kind, culprit.rank), (RootKind::Rank, Some(1)));
     assert_eq!(
         culprit.what,
         "rank 1 has not submitted collective 2: its last is HcclAllReduce, number 1, 20.0 s ago"
@@ -239,12 +335,16 @@ fn a_rank_that_does_not_come() {
     let deeper = self::report(&format!(
         "{text}\np2.s2: wait(E#0)[?] by t1[30us..31us] | p2.t1: sync(s2)[32us..20s]"
     ));
-    assert_eq!(self::culprit(&deeper).kind, Kind::Unrecorded, "{deeper:#?}");
+    assert_eq!(
+        self::culprit(&deeper).kind,
+        RootKind::Unrecorded,
+        "{deeper:#?}"
+    );
     // With all ranks there, the collective runs.
     let all = format!("{text}\np2.s1: HcclAllReduce(1,1024)[?] by t1[30us..31us]");
     let all = self::report(&all.replace("20s", "5s"));
     assert_eq!(all.verdict, Verdict::Quiet, "{all:#?}");
-    assert_eq!(all.culprits[0].kind, Kind::Running);
+    assert_eq!(all.culprits[0].kind, RootKind::Running);
 }
 
 #[test]
@@ -254,7 +354,7 @@ fn ranks_that_are_not_in_the_recording() {
          s1: HcclAllReduce(1,1024)[?] by t1[30us..31us] | t1: sync(s1)[32us..20s]",
     );
     let culprit = culprit(&report);
-    assert_eq!((culprit.kind, culprit.rank), (Kind::Rank, None));
+    assert_eq!((culprit.kind, culprit.rank), (RootKind::Rank, None));
     assert_eq!(culprit.what, "the recording does not have ranks 1, 2, 3");
 }
 
@@ -326,7 +426,7 @@ fn a_queue_that_is_full_behind_a_wait() {
          s1: A[?] by t1[5us..20s]",
     );
     let culprit = culprit(&report);
-    assert_eq!((culprit.kind, culprit.certain), (Kind::QueueFull, true));
+    assert_eq!((culprit.kind, culprit.certain), (RootKind::QueueFull, true));
     assert_eq!(
         culprit.what,
         "the queue of stream 1 is full behind a wait: event 1 was not recorded after the wait for it, nor before"
@@ -357,7 +457,7 @@ fn running(report: &Report) -> &str {
     let culprit = &report.culprits[0];
     assert_eq!(
         (culprit.kind, culprit.certain),
-        (Kind::Running, false),
+        (RootKind::Running, false),
         "{report:#?}"
     );
     &culprit.what
@@ -424,7 +524,7 @@ fn a_thread_that_waits_for_what_runs_may_still_record_an_event() {
     assert!(alive.culprits.iter().all(|it| !it.certain));
     // Where no thread can go on, the cause is certain.
     let dead = waits("wait(D#0)");
-    assert_eq!(culprit(&dead).kind, Kind::Unrecorded);
+    assert_eq!(culprit(&dead).kind, RootKind::Unrecorded);
     assert!(culprit(&dead).certain);
 }
 
@@ -453,7 +553,7 @@ fn in_host_function(call: &str, name: &str) -> Report {
 fn a_host_function_that_waits_for_its_own_stream_hangs() {
     let report = in_host_function("sync(s1)[15us..20s]", "runtime-host");
     let culprit = culprit(&report);
-    assert_eq!(culprit.kind, Kind::Cycle, "{report:#?}");
+    assert_eq!(culprit.kind, RootKind::Cycle, "{report:#?}");
     assert_eq!(
         culprit.what,
         "they wait for each other: stream 1 → thread 1002 → stream 1"
@@ -472,7 +572,10 @@ fn a_device_that_failed_before() {
          t1: sync(s1)[2us..3us]=507000 sync(s1)[4us..20s]",
     );
     let culprit = culprit(&report);
-    assert_eq!((culprit.kind, culprit.code), (Kind::Failed, Some(507_000)));
+    assert_eq!(
+        (culprit.kind, culprit.code),
+        (RootKind::Failed, Some(507_000))
+    );
     assert!(
         culprit.what.starts_with(
             "aclrtSynchronizeStream on stream 1 returned 507000 (ACL_ERROR_RT_INTERNAL_ERROR)"
@@ -487,7 +590,7 @@ fn a_thread_outside_is_named_and_does_not_hang_for_certain() {
     let report = report_until(text, OPEN_NS);
     assert_eq!(report.verdict, Verdict::Quiet, "{report:#?}");
     let culprit = &report.culprits[0];
-    assert_eq!(culprit.kind, Kind::Outside);
+    assert_eq!(culprit.kind, RootKind::Outside);
     assert_eq!(
         culprit.what,
         "thread 1001 is outside AscendCL: its last call, aclrtSynchronizeStream on stream 1, ended 20.0 s ago"
@@ -506,19 +609,19 @@ fn what_only_asks_moves_nothing() {
         19_500_000_000,
     );
     let culprit = culprit(&report);
-    assert_eq!(culprit.kind, Kind::Unrecorded, "{report:#?}");
+    assert_eq!(culprit.kind, RootKind::Unrecorded, "{report:#?}");
     assert!(report.threads[0].polls);
     assert_eq!(report.moved_ns, 1_000);
 }
 
 #[test]
-fn what_a_sync_proved_is_not_pending() {
+fn tasks_proven_done_by_a_sync_are_not_pending() {
     // The kernel and the record have no times, and are done for all that.
     let report = report(
         "s1: A[?] by t1[0..1us] rec(E)[?] by t1[1us..2us] wait(F#0)[?] by t1[5us..6us]
          t1: sync(E)[3us..4us] sync(s1)[7us..20s]",
     );
-    assert_eq!(culprit(&report).kind, Kind::Unrecorded);
+    assert_eq!(culprit(&report).kind, RootKind::Unrecorded);
     assert_eq!(report.streams[0].pending, 1);
 }
 
@@ -531,7 +634,7 @@ fn a_program_that_ended_well_does_not_hang() {
 }
 
 #[test]
-fn losses_make_what_is_missing_doubtful() {
+fn losses_make_missing_records_doubtful() {
     let text = "s1: wait(E#0)[?] by t1[10us..11us] | t1: sync(s1)[13us..20s]";
     let mut timeline = Timeline::parse(text).expect("a timeline");
     for row in &mut timeline.rows {

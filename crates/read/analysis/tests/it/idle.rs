@@ -85,7 +85,7 @@ fn a_wait_is_a_stall_only_until_its_record() {
 }
 
 #[test]
-fn a_wait_keeps_to_its_own_record_whatever_comes_later() {
+fn a_wait_belongs_to_its_own_record_and_not_to_later_ones() {
     check(
         "s1: A[0..10us] rec(E) B[10us..50us] rec(E)
          s2: wait(E#1)[1us..10us] C[10us..50us]",
@@ -191,7 +191,7 @@ fn a_short_gap_is_a_switch() {
 }
 
 #[test]
-fn a_blocked_host_is_told_from_a_late_one() {
+fn a_blocked_host_differs_from_a_late_one() {
     // Most of the gap in a sync of another stream.
     check(
         "s1: A[0..10us] by t1[-3us..-2us] B[100us..110us] by t1[95us..96us]
@@ -283,7 +283,7 @@ fn a_function_on_the_host_holds_its_stream() {
 }
 
 #[test]
-fn launching_a_graph_is_told_from_a_late_host() {
+fn launching_a_graph_differs_from_a_late_host() {
     check(
         "s1: A[0..10us] by t1[-2us..-1us] graph[90us..99us] by t1[12us..89us]",
         &["s1 10000..90000 graph-launch aclmdlRIExecuteAsync"],
@@ -446,7 +446,7 @@ fn nothing_is_said_of_a_stream_without_times_but_that() {
 }
 
 #[test]
-fn what_the_submitting_thread_did_is_told() {
+fn the_activity_of_the_submitting_thread_is_reported() {
     let trace = timeline(
         "s1: A[0..10us] by t1[-9us..-8us] B[90us..99us] by t1[85us..86us]
          t1: prepare(1)[20us..40us] prepare(1)[50us..60us] tokenize(1)[62us..80us] inner(1)[63us..79us]
@@ -481,7 +481,7 @@ fn what_the_submitting_thread_did_is_told() {
 }
 
 #[test]
-fn threads_are_told_how_long_streams_waited_for_them() {
+fn threads_have_the_time_for_which_streams_waited_for_them() {
     let trace = timeline(
         "s1: A[0..10us] by t1[-9us..-8us] B[90us..99us] by t1[85us..86us]
          s2: C[0..10us] by t2[-9us..-8us] D[40us..99us] by t2[35us..36us]",
@@ -522,7 +522,7 @@ fn overlaps_are_unions_and_never_sums() {
 }
 
 #[test]
-fn a_part_of_a_trace_says_nothing_of_what_lies_outside() {
+fn a_part_of_a_trace_says_nothing_of_the_rest() {
     let trace =
         timeline("t1: create(s1)[0..1us] work[2us..80us] | s1: A[20us..30us] by t2[17us..18us]");
     let dependencies = Dependencies::of(&trace);

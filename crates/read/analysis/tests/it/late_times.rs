@@ -67,14 +67,14 @@ fn roll(dice: &mut Dice, sides: u64) -> u64 {
 }
 
 /// A recording as rows, and which of its tasks have a time: by process, stream and sequence.
-struct Made {
+struct RandomRecording {
     rows: Vec<Row>,
     timed: BTreeSet<(u32, u32, u32)>,
     /// Of a device no comparison is in the recording.
     has_strange_clock: bool,
 }
 
-fn things() -> Vec<Row> {
+fn entities() -> Vec<Row> {
     let mut rows = Vec::new();
     for process in 1..=2 {
         rows.push(Row::Process(ProcessRow {
@@ -100,11 +100,11 @@ fn things() -> Vec<Row> {
     rows
 }
 
-fn made(dice: &mut Dice) -> Made {
+fn made(dice: &mut Dice) -> RandomRecording {
     let lateness = Lateness::random(dice);
     let has_strange_clock = dice.roll(8) == 0;
     // By place.
-    let mut rows: Vec<(u64, Row)> = things().into_iter().map(|row| (0, row)).collect();
+    let mut rows: Vec<(u64, Row)> = entities().into_iter().map(|row| (0, row)).collect();
     let mut times: Vec<(u64, TaskTimeRow)> = Vec::new();
     let mut calls: BTreeMap<(u32, u32, u32), Untimed> = BTreeMap::new();
     let mut sequences: BTreeMap<(u32, u32), u32> = BTreeMap::new();
@@ -181,7 +181,7 @@ fn made(dice: &mut Dice) -> Made {
             .map(|(place, row)| (place, Row::TaskTime(row))),
     );
     rows.sort_by_key(|(place, _)| *place);
-    Made {
+    RandomRecording {
         rows: rows.into_iter().map(|(_, row)| row).collect(),
         timed,
         has_strange_clock,
@@ -270,13 +270,13 @@ fn written(dice: &mut Dice, rows: &[Row]) -> (Vec<u8>, Option<u64>) {
 
 /// The tasks of a recording, as a reader counts them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Told {
+struct TaskCounts {
     tasks: u64,
     timed: u64,
     untimed: BTreeMap<Untimed, u64>,
 }
 
-impl Told {
+impl TaskCounts {
     fn of(counts: &FileCounts) -> Self {
         Self {
             tasks: counts.tasks,
@@ -299,10 +299,10 @@ impl Told {
 
 /// Counts tasks window by window.
 #[derive(Default)]
-struct Counting(Told);
+struct Counting(TaskCounts);
 
 impl Fold for Counting {
-    type Answer = Told;
+    type Answer = TaskCounts;
 
     const NEEDS: Needs = Needs::Calls;
 
@@ -314,18 +314,22 @@ impl Fold for Counting {
         self.0.add(window.trace, |place| own.contains(&place));
     }
 
-    fn finish(self) -> Told {
+    fn finish(self) -> TaskCounts {
         self.0
     }
 }
 
 /// All readers of a file say the same, and the same as one that has all of it in memory.
-fn check(bytes: Vec<u8>, dice: &mut Dice, what: &str) -> Option<(Told, Trace)> {
+fn check(bytes: Vec<u8>, dice: &mut Dice, what: &str) -> Option<(TaskCounts, Trace)> {
     let mut recording = Recording::from_bytes(bytes).ok()?;
     recording.close().expect("it reads back");
     let whole = recording.whole().expect("it reads back");
-    let expected = Told::of(&FileCounts::of(&whole));
-    assert_eq!(Told::of(&recording.counts()), expected, "counts: {what}");
+    let expected = TaskCounts::of(&FileCounts::of(&whole));
+    assert_eq!(
+        TaskCounts::of(&recording.counts()),
+        expected,
+        "counts: {what}"
+    );
     let by_stream = FileCounts::of(&whole).streams;
     let mut counted = recording.counts().streams;
     counted.retain(|_, (tasks, _)| *tasks > 0);
@@ -335,23 +339,25 @@ fn check(bytes: Vec<u8>, dice: &mut Dice, what: &str) -> Option<(Told, Trace)> {
             rows: 1 + dice.roll(60) as u64,
             margin: 1 + dice.roll(30) as usize,
         };
-        let told = Counting::default().of_recording(&mut recording, step, |_| true);
-        let told = told.expect("it reads back").expect("it was not stopped");
-        assert_eq!(told, expected, "{step:?}: {what}");
+        let reported = Counting::default().of_recording(&mut recording, step, |_| true);
+        let reported = reported
+            .expect("it reads back")
+            .expect("it was not stopped");
+        assert_eq!(reported, expected, "{step:?}: {what}");
     }
     let span = recording.span();
     let stats = Stats::of_recording(&mut recording, span, |_| true);
     let stats = stats.expect("it reads back").expect("it was not stopped");
     let untimed: u64 = stats.streams.iter().map(|it| it.untimed).sum();
     assert_eq!(untimed, expected.tasks - expected.timed, "stats: {what}");
-    let mut told = Told::default();
+    let mut reported = TaskCounts::default();
     for part in recording.parts(1 + dice.roll(60) as u64) {
         let part = part.expect("it reads back");
-        told.add(&part.trace, |place| {
+        reported.add(&part.trace, |place| {
             part.owns(part.trace.call(part.trace.tasks()[place].call))
         });
     }
-    assert_eq!(told, expected, "parts: {what}");
+    assert_eq!(reported, expected, "parts: {what}");
     for _ in 0..2 {
         check_window(&mut recording, &whole, dice, what);
     }
@@ -395,10 +401,10 @@ fn check_one(seed: u64) {
     let made = made(&mut dice);
     let (bytes, counted) = written(&mut dice, &made.rows);
     let what = format!("recording {seed}");
-    let (told, _) = check(bytes.clone(), &mut dice, &what).expect("it is a recording");
+    let (reported, _) = check(bytes.clone(), &mut dice, &what).expect("it is a recording");
     if !made.has_strange_clock {
-        assert_eq!(told.timed, made.timed.len() as u64, "{what}");
-        assert_eq!(counted, Some(told.timed), "the writer of {what}");
+        assert_eq!(reported.timed, made.timed.len() as u64, "{what}");
+        assert_eq!(counted, Some(reported.timed), "the writer of {what}");
     }
     // Its recorder was killed.
     let cut = dice.roll(bytes.len() as u64) as usize;
@@ -417,7 +423,7 @@ fn times_are_counted_one_by_one_where_the_index_is_not_certain() {
     let writer = ChunkWriter::create(Vec::new(), &session, &tables).expect("memory");
     let mut writer = writer.with_index_every(u64::from(TASKS));
     let mut encoder = Encoder::new();
-    for row in things() {
+    for row in entities() {
         encoder.push(&row);
     }
     for sequence in 0..TASKS {
@@ -471,12 +477,12 @@ fn times_are_counted_one_by_one_where_the_index_is_not_certain() {
         }
     }
     writer.write(&encoder.seal()).expect("memory");
-    let (told, _) = check(writer.into_inner(), &mut dice, "the recording").expect("it is one");
-    assert_eq!(told.timed, u64::from(TASKS) / 8 * 3);
+    let (reported, _) = check(writer.into_inner(), &mut dice, "the recording").expect("it is one");
+    assert_eq!(reported.timed, u64::from(TASKS) / 8 * 3);
 }
 
 #[test]
-fn every_reader_finds_the_same_times_wherever_they_are() {
+fn every_reader_finds_the_same_times_in_any_part_of_the_file() {
     let next = AtomicU64::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {

@@ -10,7 +10,12 @@ mod blamed;
 mod calls;
 /// Recordings that are read in windows.
 mod checks;
+/// Columns of tables, and the document that has them.
+mod columns;
+/// Waits, transfers and bandwidth of collectives.
+mod communication;
 /// The critical path to the end.
+mod costs;
 mod critical;
 mod cuttings;
 /// Edges between calls and tasks.
@@ -26,8 +31,11 @@ mod hang;
 /// Causes of idle time, and that they add up.
 mod idle;
 mod late_times;
+mod memory;
 /// Tracer overhead.
 mod overhead;
+/// Loops of queries that wait.
+mod polls;
 mod programs;
 /// Uses of memory, and what puts them in order.
 mod races;
@@ -46,6 +54,8 @@ mod steps;
 /// Steps, ranges, modules, and threads that plan for others.
 mod threads;
 mod training;
+/// Timelines of two threads that work in turn.
+mod two_threads;
 /// Predictions.
 mod whatif;
 /// How results are written down.

@@ -37,12 +37,12 @@ fn the_tools_own_work_is_not_blamed_on_the_program() {
         let dependencies = Dependencies::of(&trace);
         let stalls = Stalls::with(&trace, &dependencies);
         let found = stalls.worst(1)[0];
-        let told = StallStats::of(&trace, &dependencies, &stalls, found);
+        let reported = StallStats::of(&trace, &dependencies, &stalls, found);
         assert_eq!(
-            told.meanwhile.iter().map(|it| it.total_ns).sum::<i64>(),
+            reported.meanwhile.iter().map(|it| it.total_ns).sum::<i64>(),
             found.length()
         );
-        let tracer = told
+        let tracer = reported
             .meanwhile
             .iter()
             .find(|it| it.name == MeanwhileStats::TRACER);

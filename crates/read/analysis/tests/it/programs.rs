@@ -59,7 +59,7 @@ impl Machine {
             let p = rank + 1;
             let _ = writeln!(
                 text,
-                "p{p}.t1: capture(s1)[0..1] of g1 end(s1)[4..5] of g1\n\
+                "p{p}.t1: capture(s1)[0..1] of g1 end(s1)[4..5] of g1 HcclCommInitRootInfo(2,{rank},{p})[6..9]\n\
                  p{p}.s1@{rank}: K[captured] by t1[2..3] of g1\n\
                  p{p}.s2@{rank}: | p{p}.s3@{rank}:"
             );
@@ -164,7 +164,16 @@ impl Machine {
         let now = *self.now(by);
         let ready = |stream: &Stream| stream.ready.max(now);
         let streams = &self.ranks[by.0].streams;
-        match dice.roll(4) {
+        match dice.roll(6) {
+            4 => {
+                let (until, what) = (ready(&streams[stream]), format!("s{}", stream + 1));
+                self.poll(by, &what, [1, 0], until, dice);
+            }
+            5 => {
+                if let Some((name, moment)) = self.some_record(by, dice) {
+                    self.poll(by, &name, [0, 1], moment.max(now), dice);
+                }
+            }
             0 => {
                 let until = streams.iter().map(ready).max().unwrap_or(now);
                 self.call(by, "sync()", until + late);
@@ -188,6 +197,30 @@ impl Machine {
                 );
             }
         }
+    }
+
+    /// A loop of queries until then, with the status of something that is busy, and of something that is done.
+    fn poll(
+        &mut self,
+        by: Thread,
+        what: &str,
+        [busy, done]: [u32; 2],
+        until: i64,
+        dice: &mut Dice,
+    ) {
+        let pause = 1 + dice.roll(400);
+        // Not all of a loop is written down where it takes long.
+        for _ in 0..3 {
+            let now = *self.now(by);
+            if now >= until {
+                break;
+            }
+            self.call(by, &format!("query({what},{busy})"), now);
+            *self.now(by) += pause;
+        }
+        let now = *self.now(by);
+        *self.now(by) = now.max(until);
+        self.call(by, &format!("query({what},{done})"), until);
     }
 
     /// The other thread sets the signal that a stream of this one waits for.

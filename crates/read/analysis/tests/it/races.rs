@@ -243,7 +243,7 @@ fn nothing_is_said_where_calls_are_missing() {
 }
 
 #[test]
-fn a_pause_of_the_recording_begins_anew() {
+fn a_pause_of_the_recording_begins_again() {
     let paused = |begin_ns, end_ns| {
         let mut timeline = parsed(&write_then_read("t1: aclrtMalloc(64)[95..96]"));
         let thread = timeline.rows.iter().find_map(|row| match row {
@@ -273,7 +273,7 @@ fn a_pause_of_the_recording_begins_anew() {
 }
 
 #[test]
-fn memory_that_was_given_back_begins_anew() {
+fn freed_memory_begins_again() {
     let text = |between: &str| {
         format!(
             "t1: aclrtMalloc(64,1000)[-20..-10]
@@ -353,6 +353,173 @@ fn memory_that_is_freed_while_a_task_may_use_it_is_found() {
 }
 
 #[test]
+fn memory_of_a_pool_is_given_back_in_the_order_of_a_stream() {
+    let text = |between: &str, on: &str| {
+        format!(
+            "s1: aclrtMemPoolMallocAsync(64,1000)[0..1] by t1[0..1] memcpy(64,1000,5000)[1000..1010] by t1[2..5]
+             {between}
+             {on}: aclrtMemPoolFreeAsync(1000)[2000..2001] by t1[100..105]"
+        )
+    };
+    let found = of_timeline(&parsed(&text("", "s2")));
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(
+        (
+            found[0].check,
+            found[0].what.as_str(),
+            found[0].advice.as_str()
+        ),
+        (
+            "freed-in-use",
+            "aclrtMemPoolFreeAsync gave back memory that aclrtMemcpyAsync on stream 1 (call 1) may still write",
+            "record an event on stream 1 after call 1, and let stream 2 wait for it before"
+        )
+    );
+    let reader = "s1: rec(E) by t1[6..7] | s2: wait(E) by t1[8..9] memcpy(64,9000,1000)[1100..1110] by t1[10..11]";
+    finds("freed-in-use", &text(reader, "s1"));
+    finds(
+        "freed-in-use",
+        &text("s1: rec(E) by t1[10..11] | s3: wait(E) by t1[12..13]", "s2"),
+    );
+    is_fine(&text("", "s1"));
+    is_fine(&text(reader, "s2"));
+    is_fine(&text(
+        &format!("{reader} rec(F) by t1[12..13] | s1: wait(F) by t1[14..15]"),
+        "s1",
+    ));
+    is_fine(&text("t1: sync(s1)[10..90]", "s2"));
+    // Memory that is given back has no earlier uses, and memory from an unrecorded call no known size.
+    is_fine(&text(
+        "s1: aclrtMemPoolFreeAsync(1000)[1010..1011] by t1[10..11]",
+        "s2",
+    ));
+    is_fine(&text("", "s2").replace("FreeAsync(1000)", "FreeAsync(1008)"));
+}
+
+#[test]
+fn copies_in_rows_use_the_memory_of_their_rows() {
+    // Width, target, its pitch, source, its pitch, rows.
+    for (first, second, is_race) in [
+        // The left and the right half of the rows.
+        ("(8,1000,16,5000,8,4)", "(8,1008,16,6000,8,4)", false),
+        ("(9,1000,16,5000,9,4)", "(8,1008,16,6000,8,4)", true),
+        // The row after the last one, and the last one.
+        ("(8,1000,16,5000,8,4)", "(8,1064,16,6000,8,4)", false),
+        ("(8,1000,16,5000,8,4)", "(8,1048,16,6000,8,4)", true),
+        // The second one reads written rows, the gaps between them, or memory in front of them.
+        ("(8,1000,16,5000,8,4)", "(8,7000,8,1000,16,4)", true),
+        ("(8,1000,16,5000,8,4)", "(8,7000,8,1008,16,4)", false),
+        ("(8,1000,16,5000,8,4)", "(8,7000,8,936,16,4)", false),
+        // Rows without gaps.
+        ("(16,1000,16,5000,16,4)", "(64,1063,64,6000,64,1)", true),
+        ("(16,1000,16,5000,16,4)", "(64,1064,64,6000,64,1)", false),
+    ] {
+        let text = format!(
+            "s1: aclrtMemcpy2dAsync{first}[1000..1010] by t1[0..5]
+             s2: aclrtMemcpy2dAsync{second}[1000..1010] by t1[100..105]"
+        );
+        match is_race {
+            true => finds("data-race", &text),
+            false => is_fine(&text),
+        }
+        is_fine(&format!("{text} | t1: sync(s1)[50..60]"));
+    }
+    let text = "s1: aclrtMemcpy2dAsync(8,1000,16,5000,8,4)[1000..1010] by t1[0..5] | t1: aclrtMemcpy2d(16,7000,16,1000,16,4)[50..60]";
+    let found = of_timeline(&parsed(text));
+    assert!(found[0].what.contains("reads 32 B that"), "{found:#?}");
+}
+
+/// Memory of 64 bytes at 1000 and at 2000; the first half of one is filled. Then a copy to the host, of all of the memory at an
+/// address.
+fn half_written_then_read(between: &str, address: u64) -> String {
+    format!(
+        "t1: aclrtMalloc(64,1000)[-20..-10] aclrtMalloc(64,2000)[-9..-8]
+         s1: memset(32,1000,0)[1000..1010] by t1[0..5]
+         {between}
+         s1: aclrtMemcpy2dAsync(64,9000,64,{address},64,1,2)[5000..5010] by t1[100..105]"
+    )
+}
+
+#[test]
+fn a_copy_to_the_host_of_more_than_was_written_is_found() {
+    let found = of_timeline(&parsed(&half_written_then_read("", 1000)));
+    let words: Vec<(&str, &str)> = found
+        .iter()
+        .map(|it| (it.check, it.what.as_str()))
+        .collect();
+    assert_eq!(
+        words,
+        [(
+            "unwritten-read",
+            "aclrtMemcpy2dAsync on stream 1 copies memory to the host, and nothing had written 32 B of it"
+        )]
+    );
+    for (between, address, is_found) in [
+        // The rest is written, also in another way, or not quite.
+        (
+            "s1: memset(32,1032,0)[1010..1020] by t1[10..15]",
+            1000,
+            false,
+        ),
+        (
+            "s1: memset(31,1032,0)[1010..1020] by t1[10..15]",
+            1000,
+            true,
+        ),
+        (
+            "s1: memcpy(40,1024,7000)[1010..1020] by t1[10..15]",
+            1000,
+            false,
+        ),
+        (
+            "s1: aclrtMemcpy2dAsync(16,1032,16,7000,32,2)[1010..1020] by t1[10..15]",
+            1000,
+            false,
+        ),
+        // A copy takes it along; of memory that nothing has written, nothing is said.
+        (
+            "s1: memcpy(64,2000,1000)[1010..1020] by t1[10..15]",
+            2000,
+            true,
+        ),
+        (
+            "s1: memcpy(64,2000,7000)[1010..1020] by t1[10..15]",
+            2000,
+            false,
+        ),
+        ("", 2000, false),
+        // Other tasks may write it, before or after they were submitted in a graph.
+        ("s1: Add[1010..1020] by t1[10..15]", 1000, false),
+        ("s2: HcclAllReduce[1010..1020] by t1[10..15]", 1000, false),
+        ("s1: graph[1010..1020] by t1[10..15]", 1000, false),
+        // The same memory from another allocation.
+        (
+            "t1: aclrtFree(1000)[50..60] aclrtMalloc(64,1000)[61..62]",
+            1000,
+            false,
+        ),
+        // A task of another thread may write it before the notify.
+        (
+            "s1: aclrtWaitAndResetNotify(7)[1010..1020] by t1[10..15]",
+            1000,
+            false,
+        ),
+    ] {
+        let found = of_timeline(&parsed(&half_written_then_read(between, address)));
+        let is_here = found.iter().any(|it| it.check == "unwritten-read");
+        assert_eq!(is_here, is_found, "{between}: {found:#?}");
+    }
+    // A kernel of before the allocation cannot write it.
+    let text = half_written_then_read("", 1000);
+    finds(
+        "unwritten-read",
+        &format!("s1: Add[-200..-190] by t1[-300..-290] | {text}"),
+    );
+    // A copy within the device.
+    is_fine(&text.replace("64,1,2)", "64,1,3)"));
+}
+
+#[test]
 fn a_copy_that_blocks_waits_for_no_stream() {
     let text = |between: &str, copy: &str| {
         format!(
@@ -378,7 +545,7 @@ fn a_copy_that_blocks_waits_for_no_stream() {
 }
 
 #[test]
-fn what_is_captured_does_not_run() {
+fn captured_tasks_do_not_run() {
     is_fine(
         "t1: capture(s1)[-10..-9] of g1
          s1: memcpy(64,1000,5000)[captured] by t1[0..5] of g1
@@ -396,7 +563,7 @@ fn what_is_captured_does_not_run() {
 }
 
 #[test]
-fn streams_that_come_after_others_have_an_order_of_their_own() {
+fn streams_that_come_after_others_have_a_separate_order() {
     let text = |last: &str| {
         format!(
             "t1: create(s1)[-20..-19]
@@ -452,9 +619,14 @@ fn an_event_that_changes_in_another_threads_wait_is_found() {
 }
 
 #[test]
-fn what_is_left_when_a_process_ends_is_found_by_the_call_that_made_it() {
-    let ended = |text: &str| {
+fn leaks_at_the_end_of_a_process_are_found_by_the_call_that_made_them() {
+    let ended_as = |command: &str, text: &str| {
         let mut timeline = parsed(text);
+        for row in &mut timeline.rows {
+            if let Row::Process(row) = row {
+                row.command = command.to_owned();
+            }
+        }
         let place = timeline.rows.len() - 1;
         let row = ProcessEndRow {
             process: 1,
@@ -467,6 +639,7 @@ fn what_is_left_when_a_process_ends_is_found_by_the_call_that_made_it() {
             .map(|it| format!("{} {}: {}", it.check, it.tid, it.what));
         words.collect::<Vec<_>>()
     };
+    let ended = |text: &str| ended_as("./app", text);
     let made = "t1: aclrtMalloc(64,1000)[0..1] aclrtMalloc(192,2000)[2..3] create(E)[4..5] create(s1)[6..7]
                 t2: aclrtMalloc(8,3000)[0..1] | s1: A[50..51] by t1[8..9]";
     assert_eq!(
@@ -481,6 +654,23 @@ fn what_is_left_when_a_process_ends_is_found_by_the_call_that_made_it() {
     );
     let all = "t1: aclrtFree(1000)[60..61] aclrtFree(2000)[62..63] aclrtFree(3000)[64..65] destroy(E)[66..67] destroy(s1)[68..69]";
     assert!(ended(&format!("{made} | {all}")).is_empty());
+    // Frameworks of Python keep pools of streams and events.
+    let pooled = ended_as("/usr/bin/python3.11\0train.py", made);
+    assert!(
+        pooled.len() == 2 && pooled.iter().all(|it| it.contains("aclrtMalloc")),
+        "{pooled:?}"
+    );
+    // So do others: streams that are used again after the last was made.
+    let streams = |then: &str| {
+        let made = "t1: create(s1)[0..1] create(s2)[2..3] create(s3)[4..5] create(s4)[6..7] create(s5)[8..9]
+                    s1: A[50..51] by t1[1..2]";
+        ended(&format!("{made} | {then}"))
+    };
+    let used = "s2: A[50..51] by t1[30..31]";
+    assert!(streams(&format!("s1: B[60..61] by t1[20..21] | {used}")).is_empty());
+    // The first one was left before the others were made, or none was used.
+    let left = "leak 1001: aclrtCreateStream left 5 streams when the process ended";
+    assert_eq!(streams(used), [left]);
     // An address that is used again is another block.
     let again = "t1: aclrtMalloc(64,1000)[0..1] aclrtFree(1000)[2..3] aclrtMalloc(64,1000)[4..5] | s1: A[50..51]";
     assert_eq!(ended(again).len(), 1);

@@ -139,7 +139,7 @@ fn a_mistake_in_many_random_programs_is_found_and_named() {
 
 /// The findings, for any cut of the recording.
 #[test]
-fn what_is_found_does_not_depend_on_where_a_recording_is_cut() {
+fn findings_do_not_depend_on_where_a_recording_is_cut() {
     for_each(30_000..30_100, |seed| {
         let mut dice = Dice(seed);
         let ops = spoiled(seed).map_or_else(|| correct(&mut dice, OPERATIONS), |(ops, _)| ops);
@@ -149,7 +149,9 @@ fn what_is_found_does_not_depend_on_where_a_recording_is_cut() {
         let mut recording = Recording::from_bytes(file).expect("it reads back");
         let mut found = |step| {
             let found = Findings::default().of_recording(&mut recording, step, |_| true);
-            found.expect("it reads back").expect("nobody gave up")
+            found
+                .expect("it reads back")
+                .expect("the reading was not cancelled")
         };
         let whole = found(Step::WHOLE);
         for _ in 0..3 {

@@ -82,7 +82,7 @@ fn named(
 }
 
 #[test]
-fn nobody_is_named_who_had_ended_before_the_stall_began() {
+fn no_task_that_ended_before_the_stall_is_named() {
     let mut dice = Dice(5);
     let (mut waits, mut named_tasks) = (0, 0);
     for _ in 0..60 {

@@ -92,7 +92,7 @@ fn a_gap_that_the_records_of_the_tool_explain_is_theirs_and_the_rest_is_a_switch
 }
 
 #[test]
-fn a_gap_before_a_task_that_was_there_has_no_known_cause() {
+fn a_gap_before_a_submitted_task_has_no_known_cause() {
     check(
         "s1: A[0..10us] by t1[-9us..-8us] B[50us..60us] by t1[-7us..-6us]",
         GAPS,
@@ -106,6 +106,42 @@ fn a_gap_with_untimed_work_in_it_has_no_known_cause() {
         "s1: A[0..10us] by t1[-9us..-8us] B[no-event] by t1[-7us..-6us] C[50us..60us] by t1[45us..46us]",
         GAPS,
         &["s1 10000..50000 unknown"],
+    );
+}
+
+/// Only some tasks are timed. The others take as long as those that are.
+#[test]
+fn tasks_that_are_not_sampled_are_no_idle_time() {
+    const CAUSES: &[Cause] = &[Cause::Untimed, Cause::Unknown, Cause::HostLate];
+    let check = |rest: &str, expected: &[&str]| {
+        let sampled = "s1: A[0..10us] by t1[-90us..-89us] A[not-sampled] by t1[-80us..-79us]
+            s1: A[20us..30us] by t1[-79us..-78us] A[not-sampled] by t1[-70us..-69us]
+            s1: A[not-sampled] by t1[-60us..-59us] ";
+        check(&format!("{sampled}{rest}"), CAUSES, expected);
+    };
+    // Durations are noted from the first such task on.
+    let first = "s1 10000..20000 unknown";
+    check(
+        "A[50us..60us] by t1[-50us..-49us]",
+        &[first, "s1 30000..50000 untimed"],
+    );
+    // The device did not begin the next task.
+    let late = ["s1 30000..50000 untimed", "s1 50000..90000 unknown"];
+    check(
+        "A[90us..100us] by t1[-50us..-49us]",
+        &[first, late[0], late[1]],
+    );
+    // It had not been submitted.
+    let late = ["s1 30000..50000 untimed", "s1 50000..90000 host-late A"];
+    check(
+        "A[90us..100us] by t1[86us..87us]",
+        &[first, late[0], late[1]],
+    );
+    // Nothing shows how long the last one takes.
+    let unknown = "s1 30000..90000 unknown";
+    check(
+        "B[not-sampled] by t1[-55us..-54us] A[90us..100us] by t1[-50us..-49us]",
+        &[first, unknown],
     );
 }
 
@@ -147,7 +183,7 @@ const HELD_UP: &[Cause] = &[
 ];
 
 #[test]
-fn a_blocking_call_is_split_where_what_it_waited_for_ended() {
+fn a_blocking_call_is_split_where_its_target_ended() {
     check(
         "s1: A[0..10us] by t1[-3us..-2us] | t1: sync(s1)[1us..12us]",
         HELD_UP,
@@ -189,7 +225,7 @@ fn a_call_that_had_nothing_to_wait_for_only_returns() {
 }
 
 #[test]
-fn a_call_whose_end_of_waiting_is_not_known_waits_as_a_whole() {
+fn a_call_without_a_known_end_of_its_wait_waits_as_a_whole() {
     check(
         "s1: A[no-event] by t1[-3us..-2us] | t1: sync(s1)[1us..12us]",
         HELD_UP,
@@ -323,7 +359,7 @@ fn a_wait_without_a_time_ends_with_the_work_before_its_record() {
 
 /// A copy before the record has no time. The task behind the wait was in its queue.
 #[test]
-fn a_wait_without_a_time_held_what_was_behind_it() {
+fn a_wait_without_a_time_held_the_tasks_behind_it() {
     check(
         "s1: memcpy(64)[not-logged] by t1[-9us..-8us] rec(E)[not-logged] by t1[-8us..-7us]
          s2: B[0..20us] by t1[-7us..-6us] wait(E)[not-logged] by t1[-6us..-5us] C[42us..50us] by t1[-5us..-4us]",
@@ -350,8 +386,12 @@ fn a_wait_among_tasks_that_are_not_sampled_takes_the_time_that_they_leave() {
          s1: A[0..5us] by t1[-90us..-89us] A[not-sampled] by t1[-80us..-79us] A[10us..15us] by t1[-70us..-69us]
          s1: A[not-sampled] by t1[-60us..-59us] wait(E)[not-sampled] by t1[-50us..-49us]
          s1: A[not-sampled] by t1[-40us..-39us] A[125us..130us] by t1[-30us..-29us]",
-        &[Cause::EventWait],
-        &["s1 20000..120000 event-wait by s2 aclrtMemcpyAsync rec s2.1"],
+        &[Cause::EventWait, Cause::Untimed],
+        &[
+            "s1 15000..20000 untimed",
+            "s1 20000..120000 event-wait by s2 aclrtMemcpyAsync rec s2.1",
+            "s1 120000..125000 untimed",
+        ],
     );
 }
 

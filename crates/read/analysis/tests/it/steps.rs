@@ -1,7 +1,7 @@
 //! Steps: those that are found are those that the program marked.
 
 use ascend_trace_analysis::critical::Critical;
-use ascend_trace_analysis::steps::{Finder, Lap, Origin, Report, Wanted};
+use ascend_trace_analysis::steps::{Finder, Lap, Origin, Report, StepClock, Wanted};
 use ascend_trace_analysis::{Fold, Step, Window, steps_and_path};
 use ascend_trace_recording::{Recording, Trace};
 use ascend_trace_testkit::Timeline;
@@ -105,7 +105,7 @@ fn asked(trace: &Trace, lap: &Lap) -> Vec<Vec<i64>> {
     let begins = || trace.tasks().iter().map(|it| trace.call(it.call).begin);
     let inside = |begin: i64, end: i64| begins().filter(move |it| (begin..end).contains(it));
     let cuts = lap.cuts.iter();
-    cuts.map(|cut| inside(cut.begin, cut.end).collect())
+    cuts.map(|cut| inside(cut.asked.begin, cut.asked.end).collect())
         .collect()
 }
 
@@ -172,10 +172,16 @@ fn steps_begin_with_the_launch_of_a_graph() {
     let trace = Timeline::parse(&text).expect("a timeline").trace();
     let lap = found(&trace, Wanted::Any).expect("it repeats");
     assert_eq!(lap.origin, Origin::Graph);
-    let cuts: Vec<_> = lap.cuts.iter().map(|it| (it.begin, it.end)).collect();
-    let expected = (0..6).map(|at| at * 100_000 + 10_000);
-    let ends = (1..6).map(|at| at * 100_000 + 10_000).chain([575_000]);
-    assert_eq!(cuts, expected.zip(ends).collect::<Vec<_>>());
+    let expected = |after: i64, last: i64| {
+        let begins = (0..6).map(move |at| at * 100_000 + after);
+        let ends = (1..6).map(move |at| at * 100_000 + after).chain([last]);
+        begins.zip(ends).collect::<Vec<_>>()
+    };
+    let asked = lap.cuts.iter().map(|it| (it.asked.begin, it.asked.end));
+    assert_eq!(asked.collect::<Vec<_>>(), expected(10_000, 575_000));
+    let cuts = lap.cuts.iter().map(|it| (it.begin, it.end));
+    assert_eq!(cuts.collect::<Vec<_>>(), expected(20_000, 570_000));
+    assert_eq!(lap.clock, StepClock::Device);
 }
 
 #[test]
@@ -205,7 +211,7 @@ fn a_pattern_picks_ranges_and_marks() {
 }
 
 #[test]
-fn the_slowest_step_is_told_from_the_median_one() {
+fn the_slowest_step_is_compared_with_the_median_one() {
     // Step 3 runs its second MatMul for 40 µs more, adds a Cast, and asks for Add 30 µs late.
     let mut text = String::new();
     let mut ranges = Vec::new();
@@ -237,7 +243,7 @@ fn the_slowest_step_is_told_from_the_median_one() {
     assert_eq!((report.steps.len(), report.processes[0].count), (6, 6));
     let found = &report.comparisons[0];
     assert_eq!((found.slow.name.as_str(), found.aligned), ("step 3", 3));
-    let told = found.more.iter().map(|more| {
+    let reported = found.more.iter().map(|more| {
         let place = more
             .place
             .map(|place| (place, more.at.clone().unwrap_or_default()));
@@ -249,15 +255,15 @@ fn the_slowest_step_is_told_from_the_median_one() {
             place,
         )
     });
-    let told: Vec<_> = told.collect();
+    let reported: Vec<_> = reported.collect();
     let place = |at: u64, name: &str| Some((at, name.to_owned()));
-    assert_eq!(told[0], ("MatMul", 40, (2, 2), place(2, "MatMul")));
-    assert_eq!(told[1], ("python", 30, (0, 0), place(4, "Add")));
-    assert_eq!(told[2], ("Cast", 5, (1, 0), place(3, "Cast")));
+    assert_eq!(reported[0], ("MatMul", 40, (2, 2), place(2, "MatMul")));
+    assert_eq!(reported[1], ("program", 30, (0, 0), place(4, "Add")));
+    assert_eq!(reported[2], ("Cast", 5, (1, 0), place(3, "Cast")));
 }
 
 #[test]
-fn what_is_told_of_steps_does_not_depend_on_where_a_recording_is_cut() {
+fn steps_do_not_depend_on_where_a_recording_is_cut() {
     for seed in 0..8 {
         let mut dice = Dice(seed);
         let timeline = marked(&training(&mut dice));
@@ -265,15 +271,15 @@ fn what_is_told_of_steps_does_not_depend_on_where_a_recording_is_cut() {
         let mut recording = Recording::from_bytes(file).expect("it reads back");
         let is_mark = |range: &ascend_trace_recording::Range| range.begin == range.end;
         for wanted in [Wanted::Any, Wanted::Repeated, Wanted::Those(&is_mark)] {
-            let mut told = |step: Step| {
+            let mut reported = |step: Step| {
                 let report = Report::of_recording(&mut recording, step, wanted);
                 report.expect("it reads back")
             };
-            let whole = told(Step::WHOLE);
+            let whole = reported(Step::WHOLE);
             assert!(!whole.steps.is_empty() && whole.comparisons.len() == 1);
             for _ in 0..3 {
                 let (rows, margin) = (1 + dice.roll(60) as u64, 1 + dice.roll(30) as usize);
-                assert_eq!(told(Step { rows, margin }), whole, "seed {seed}");
+                assert_eq!(reported(Step { rows, margin }), whole, "seed {seed}");
             }
         }
     }

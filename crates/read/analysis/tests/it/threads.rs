@@ -218,7 +218,7 @@ fn host_functions_without_pauses_say_nothing_of_threads() {
 
 /// The findings, for any cut of the recording.
 #[test]
-fn what_is_found_of_threads_does_not_depend_on_where_a_recording_is_cut() {
+fn findings_about_threads_do_not_depend_on_where_a_recording_is_cut() {
     let mut dice = Dice(7);
     let overlaps = "s1: A[100us..110us] by t1[0..10] B[110us..120us] by t2[5..25] A[120us..130us] by t1[20..30]
                     s1: B[130us..140us] by t2[29..40] | t1: aclrtResetDevice(0)[50..51] aclrtMalloc(64)[60..61]=107002";
@@ -237,7 +237,9 @@ fn what_is_found_of_threads_does_not_depend_on_where_a_recording_is_cut() {
         let mut recording = Recording::from_bytes(file).expect("it reads back");
         let mut found = |step| {
             let found = Findings::default().of_recording(&mut recording, step, |_| true);
-            found.expect("it reads back").expect("nobody gave up")
+            found
+                .expect("it reads back")
+                .expect("the reading was not cancelled")
         };
         let whole = found(Step::WHOLE);
         assert_eq!(whole.is_empty(), text == mistaken, "{text}");

@@ -11,15 +11,15 @@ use ascend_trace_testkit::Timeline;
 
 /// A timeline with ranges of the hook: place of the thread, begin and end in microseconds, kind, name.
 fn traced(text: &str, ranges: &[(usize, i64, i64, RangeKind, &str)]) -> Trace {
-    let told: Vec<_> = ranges
+    let reported: Vec<_> = ranges
         .iter()
         .map(|(thread, begin, end, kind, name)| (*thread, *begin, *end, Some(*kind), *name))
         .collect();
-    told_by_both(text, &told)
+    reported_by_both(text, &reported)
 }
 
 /// The same with ranges that the program names.
-fn told_by_both(text: &str, ranges: &[(usize, i64, i64, Option<RangeKind>, &str)]) -> Trace {
+fn reported_by_both(text: &str, ranges: &[(usize, i64, i64, Option<RangeKind>, &str)]) -> Trace {
     let plain: Vec<_> = ranges
         .iter()
         .map(|(thread, begin, end, _, name)| (*thread, *begin, *end, *name))
@@ -181,6 +181,7 @@ fn a_late_host_is_followed_to_the_range_of_the_planning_thread() {
         planning_ns: 3_000,
         queue_ns: 7_000,
         launch_ns: 5_000,
+        host_word: "program",
     };
     assert_eq!(known.late, Some(expected));
     let near = Places::within(&trace, (stall.begin, stall.end));
@@ -201,19 +202,19 @@ fn ranges_and_modules_are_summed_up_by_who_planned_a_task() {
         (0, 50, 70, RangeKind::Phase, "backward"),
     ];
     let stats = Stats::of(&traced(text, &ranges));
-    let told = stats.module_operations.iter().map(|row| {
+    let reported = stats.module_operations.iter().map(|row| {
         let (phase, module) = (row.phase.as_deref(), row.module.as_deref());
         (phase, module, row.operation.as_str(), row.time.total_ns)
     });
     assert_eq!(
-        told.collect::<Vec<_>>(),
+        reported.collect::<Vec<_>>(),
         [
             (Some("backward"), None, "aclnnAdd", 8_000),
             (Some("forward"), Some("0 (Linear)"), "aclnnAdd", 7_000),
             (Some("forward"), Some("Model"), "aclnnAdd", 5_000),
         ]
     );
-    let told = stats.ranges.iter().map(|row| {
+    let reported = stats.ranges.iter().map(|row| {
         let own = row.self_ns / 1_000;
         (
             row.kind.as_str(),
@@ -224,7 +225,7 @@ fn ranges_and_modules_are_summed_up_by_who_planned_a_task() {
         )
     });
     assert_eq!(
-        told.collect::<Vec<_>>(),
+        reported.collect::<Vec<_>>(),
         [
             ("step", "step #", 60, 3, 20_000),
             ("module", "Model", 15, 2, 12_000),
@@ -236,7 +237,7 @@ fn ranges_and_modules_are_summed_up_by_who_planned_a_task() {
 }
 
 #[test]
-fn gradients_belong_to_the_module_that_the_planning_thread_tells() {
+fn gradients_belong_to_the_module_of_the_planning_thread() {
     let text = "t1: aclnnAddGetWorkspaceSize(7)[11us..12us]
                 t2: aclnnMmGetWorkspaceSize(8)[51us..52us] aclnnSumGetWorkspaceSize(9)[56us..57us]
                 s1: aclnnAdd(7)[30us..35us] by t1[29us..30us]
@@ -250,12 +251,12 @@ fn gradients_belong_to_the_module_that_the_planning_thread_tells() {
     ];
     let trace = traced(text, &ranges);
     let stats = Stats::of(&trace);
-    let told = stats.module_operations.iter().map(|row| {
+    let reported = stats.module_operations.iter().map(|row| {
         let (phase, module) = (row.phase.as_deref(), row.module.as_deref());
         (phase, module, row.operation.as_str(), row.time.total_ns)
     });
     assert_eq!(
-        told.collect::<Vec<_>>(),
+        reported.collect::<Vec<_>>(),
         [
             (Some("backward"), Some("0 (Linear)"), "aclnnMm", 8_000),
             (Some("forward"), Some("0 (Linear)"), "aclnnAdd", 5_000),
@@ -275,7 +276,7 @@ fn gradients_belong_to_the_module_that_the_planning_thread_tells() {
 
 /// torch_npu leaves a loader's range open where there is no further batch.
 #[test]
-fn waiting_for_a_loader_is_told_by_the_hook_where_both_do() {
+fn a_wait_for_a_loader_is_reported_by_the_hook_where_both_report_it() {
     let text = "t1: aclnnAddGetWorkspaceSize(7)[0..1us] aclnnAddGetWorkspaceSize(8)[190us..193us]
                 s1: aclnnAdd(7)[5us..10us] by t2[2us..3us] aclnnAdd(8)[205us..215us] by t2[200us..201us]";
     let own = [
@@ -286,8 +287,8 @@ fn waiting_for_a_loader_is_told_by_the_hook_where_both_do() {
         (0, 1, 16, Some(RangeKind::Loader), "dataloader"),
         (0, 30, 185, Some(RangeKind::Function), "sampling"),
     ];
-    let told = |ranges: &[_]| {
-        let trace = told_by_both(text, ranges);
+    let reported = |ranges: &[_]| {
+        let trace = reported_by_both(text, ranges);
         let late = |stall: &&ascend_trace_analysis::Stall| stall.cause == Cause::HostLate;
         let stalls = Stalls::of(&trace);
         let stall = *stalls
@@ -296,7 +297,7 @@ fn waiting_for_a_loader_is_told_by_the_hook_where_both_do() {
             .collect::<Vec<_>>()
             .last()
             .expect("a gap");
-        let late = Late::of(&trace, &Places::of(&trace), stall).expect("it is told");
+        let late = Late::of(&trace, &Places::of(&trace), stall).expect("a late host");
         let rows = Stats::of(&trace).ranges.into_iter();
         let rows = rows.filter(|row| row.name == "dataloader");
         let rows = rows.map(|row| (row.kind, row.time.count, row.self_ns / 1_000));
@@ -304,7 +305,7 @@ fn waiting_for_a_loader_is_told_by_the_hook_where_both_do() {
     };
     let both = [&own[..], &hooked].concat();
     let loader = ("loader".to_owned(), 1, 15);
-    assert_eq!(told(&both), (Some("sampling".to_owned()), vec![loader]));
+    assert_eq!(reported(&both), (Some("sampling".to_owned()), vec![loader]));
     let alone = ("mstx".to_owned(), 2, 297);
-    assert_eq!(told(&own), (Some("dataloader".to_owned()), vec![alone]));
+    assert_eq!(reported(&own), (Some("dataloader".to_owned()), vec![alone]));
 }

@@ -1,10 +1,14 @@
-//! Callbacks that no thread of the program runs.
+//! Callbacks that run, and those that no thread of the program runs.
 
+use ascend_trace_format::api::REPORT_TIMEOUT;
 use ascend_trace_recording::{StreamId, ThreadId};
 
+use super::super::hosts::Host;
 use super::super::queues::Entry;
-use super::super::report::{Culprit, Kind, Subject};
+use super::super::report::{Culprit, RootKind, Subject};
 use super::Follow;
+
+const RUNS: &str = "wait, or look at the stack of that thread: the function is at work or stuck";
 
 const ADVICE: &str = "process reports in a thread that does nothing else and waits for no stream";
 
@@ -39,7 +43,41 @@ impl Follow<'_> {
                 );
                 self.thread(*server)
             }
-            Some(server) => self.idle_server(stream, entry, *server),
+            Some(server) => match self.runs_callback(stream, entry, *server) {
+                true => self.callback_runs(stream, entry, *server),
+                false => self.idle_server(stream, entry, *server),
+            },
+        }
+    }
+
+    /// Whether a thread that waits for reports has got this one: it is the one that is subscribed to the stream, it is in the
+    /// call that runs callbacks, and this call has not ended without a report since the callback was due.
+    fn runs_callback(&self, stream: StreamId, entry: &Entry, server: ThreadId) -> bool {
+        let hosts = &self.state.hosts;
+        let host = hosts.get(server);
+        let reports = |host: &Host| host.reporting(self.trace).is_some();
+        let due = self.due(stream, entry);
+        let got_none = |host: &Host| {
+            let last = host.report;
+            last.is_some_and(|it| it.begin > due && it.code == Some(REPORT_TIMEOUT))
+        };
+        let may_run = host.is_some_and(|it| reports(it) && !got_none(it));
+        may_run && hosts.subscriber(stream).is_some()
+    }
+
+    /// A thread is in the function of a callback.
+    fn callback_runs(&self, stream: StreamId, entry: &Entry, server: ThreadId) -> Culprit {
+        let due = self.due(stream, entry);
+        let (name, doing) = (self.words.stream(stream), self.words.thread(server));
+        let what = format!(
+            "the callback of {} on {name} has not returned for {}; {doing}, which runs it, is in the call that does so",
+            entry.name,
+            self.words.ago(due)
+        );
+        let about = self.about_entry(stream, entry);
+        Culprit {
+            since_ns: Some(due),
+            ..self.culprit((RootKind::Running, false), about, what, RUNS.to_owned())
         }
     }
 
@@ -55,7 +93,12 @@ impl Follow<'_> {
         let certain = self.all_wait(self.trace.stream(stream).process);
         Culprit {
             since_ns: Some(entry.begin),
-            ..self.culprit((Kind::Callback, certain), about, what, ADVICE.to_owned())
+            ..self.culprit(
+                (RootKind::Callback, certain),
+                about,
+                what,
+                ADVICE.to_owned(),
+            )
         }
     }
 
@@ -86,7 +129,7 @@ impl Follow<'_> {
         let about = self.words.about_thread(server);
         Culprit {
             since_ns: Some(entry.begin),
-            ..self.culprit((Kind::Callback, false), about, what, advice)
+            ..self.culprit((RootKind::Callback, false), about, what, advice)
         }
     }
 }

@@ -6,7 +6,7 @@ use ascend_trace_recording::{Call, StreamId, ThreadId};
 use super::super::events::EventKey;
 use super::super::hosts::Past;
 use super::super::progress::Record;
-use super::super::report::{Culprit, Kind, Subject};
+use super::super::report::{Culprit, RootKind, Subject};
 use super::{Follow, Step};
 use crate::dependencies::streams_of;
 use crate::stalls::least_full;
@@ -160,7 +160,7 @@ impl Follow<'_> {
                 let advice = "record the event before a thread waits for it".to_owned();
                 Culprit {
                     since_ns: Some(since),
-                    ..self.culprit((Kind::Unrecorded, certain), about, what, advice)
+                    ..self.culprit((RootKind::Unrecorded, certain), about, what, advice)
                 }
             }
             Record::Done | Record::Unseen => {
@@ -204,11 +204,11 @@ impl Follow<'_> {
 fn behind_queue(culprit: Culprit, stream: &str, is_full: bool) -> Culprit {
     let was_not_submitted = matches!(
         culprit.kind,
-        Kind::Unrecorded | Kind::Unset | Kind::Callback
+        RootKind::Unrecorded | RootKind::Unset | RootKind::Callback
     );
     match is_full && was_not_submitted {
         true => Culprit {
-            kind: Kind::QueueFull,
+            kind: RootKind::QueueFull,
             what: format!(
                 "the queue of {stream} is full behind a wait: {}",
                 culprit.what

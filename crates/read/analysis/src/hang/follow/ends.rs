@@ -6,13 +6,13 @@ use ascend_trace_recording::{StreamId, ThreadId};
 use super::super::events::EventKey;
 use super::super::hosts::Past;
 use super::super::queues::{Entry, Needs};
-use super::super::report::{Culprit, Kind, Subject};
+use super::super::report::{Culprit, RootKind, Subject};
 use super::Follow;
 
 impl Follow<'_> {
     pub(super) fn culprit(
         &self,
-        (kind, certain): (Kind, bool),
+        (kind, certain): (RootKind, bool),
         subject: Subject,
         what: String,
         advice: String,
@@ -34,7 +34,7 @@ impl Follow<'_> {
     pub(super) fn unknown(&self, subject: Subject, what: String) -> Culprit {
         let advice =
             "see what the recording lacks, and look at the stacks of the process".to_owned();
-        self.culprit((Kind::Unknown, false), subject, what, advice)
+        self.culprit((RootKind::Unknown, false), subject, what, advice)
     }
 
     /// An event was not recorded after a wait for it.
@@ -82,7 +82,7 @@ impl Follow<'_> {
         Culprit {
             code: failed.map(|it| it.code),
             since_ns: Some(entry.begin),
-            ..self.culprit((Kind::Unrecorded, certain), about, what, advice)
+            ..self.culprit((RootKind::Unrecorded, certain), about, what, advice)
         }
     }
 
@@ -97,14 +97,19 @@ impl Follow<'_> {
         let advice = "submit what sets the signal; a device or a process outside the recording may do it as well";
         Culprit {
             since_ns: Some(entry.begin),
-            ..self.culprit((Kind::Unset, certain), subject, what, advice.to_owned())
+            ..self.culprit((RootKind::Unset, certain), subject, what, advice.to_owned())
         }
+    }
+
+    /// When the first task of a stream that is not known to be done could begin.
+    pub(super) fn due(&self, stream: StreamId, entry: &Entry) -> i64 {
+        let ended = self.state.queues.stream(stream).and_then(|it| it.last_end);
+        entry.begin.max(ended.unwrap_or(i64::MIN))
     }
 
     /// A task that nothing holds up has not ended.
     pub(super) fn running(&self, stream: StreamId, entry: &Entry) -> Culprit {
-        let ended = self.state.queues.stream(stream).and_then(|it| it.last_end);
-        let since = entry.begin.max(ended.unwrap_or(i64::MIN));
+        let since = self.due(stream, entry);
         let known = self.state.lengths.of(&entry.name);
         let (name, ago) = (self.words.stream(stream), self.words.ago(since));
         let what = match entry.needs {
@@ -126,7 +131,7 @@ impl Follow<'_> {
         Culprit {
             since_ns: Some(since),
             ..self.culprit(
-                (Kind::Running, false),
+                (RootKind::Running, false),
                 about,
                 what + &usual,
                 advice.to_owned(),
@@ -143,7 +148,7 @@ impl Follow<'_> {
         Culprit {
             since_ns: Some(by.begin),
             ..self.culprit(
-                (Kind::Failed, true),
+                (RootKind::Failed, true),
                 self.about_past(&by),
                 what,
                 advice.to_owned(),
@@ -156,12 +161,12 @@ impl Follow<'_> {
         let code = self.words.code(by.code.unwrap_or(0));
         let (call, ago) = (self.words.past(&by), self.words.ago(by.end));
         let what = format!("{call} returned {code}, {ago} ago: tasks after a failure do not run");
-        let advice = "look at this first failure; what came after it follows from it";
+        let advice = "look at this first failure; later failures follow from it";
         Culprit {
             code: by.code,
             since_ns: Some(by.end),
             ..self.culprit(
-                (Kind::Failed, true),
+                (RootKind::Failed, true),
                 self.about_past(&by),
                 what,
                 advice.to_owned(),
@@ -195,7 +200,7 @@ impl Follow<'_> {
         Culprit {
             since_ns: last.map(|it| it.end),
             ..self.culprit(
-                (Kind::Outside, false),
+                (RootKind::Outside, false),
                 self.words.about_thread(thread),
                 what,
                 advice.to_owned(),

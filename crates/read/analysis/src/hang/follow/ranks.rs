@@ -5,7 +5,7 @@ use ascend_trace_recording::{Call, StreamId, ThreadId};
 
 use super::super::queues::Entry;
 use super::super::ranks::{CommKey, PeerState, Rank, makes};
-use super::super::report::{Culprit, Kind, Subject};
+use super::super::report::{Culprit, RootKind, Subject};
 use super::Follow;
 
 /// Ranks that a sentence names.
@@ -27,7 +27,7 @@ impl Follow<'_> {
             _ => String::new(),
         };
         let what = format!(
-            "{name} has come to {}, collective {number} of its communicator{of}",
+            "{name} has reached {}, collective {number} of its communicator{of}",
             entry.name
         );
         self.link(about.clone(), what);
@@ -87,7 +87,7 @@ impl Follow<'_> {
         Culprit {
             rank: Some(rank),
             since_ns: Some(entry.begin),
-            ..self.culprit((Kind::Rank, gone.is_some()), subject, what, advice)
+            ..self.culprit((RootKind::Rank, gone.is_some()), subject, what, advice)
         }
     }
 
@@ -105,7 +105,7 @@ impl Follow<'_> {
             let advice = "look at the link between the devices".to_owned();
             return Culprit {
                 since_ns,
-                ..self.culprit((Kind::Running, false), about, what, advice)
+                ..self.culprit((RootKind::Running, false), about, what, advice)
             };
         }
         let what = match no_size {
@@ -116,7 +116,7 @@ impl Follow<'_> {
         Culprit {
             rank: absent.first().copied().filter(|_| absent.len() == 1),
             since_ns,
-            ..self.culprit((Kind::Rank, false), about, what, advice.to_owned())
+            ..self.culprit((RootKind::Rank, false), about, what, advice.to_owned())
         }
     }
 
@@ -151,7 +151,7 @@ impl Follow<'_> {
             rank: absent.first().copied().filter(|_| absent.len() == 1),
             since_ns: Some(call.begin),
             ..self.culprit(
-                (Kind::Rank, false),
+                (RootKind::Rank, false),
                 self.words.about_thread(thread),
                 what,
                 advice.to_owned(),

@@ -6,7 +6,7 @@ use ascend_trace_recording::{ProcessId, TimeRange, Trace};
 
 use super::step::StepStats;
 use crate::Intervals;
-use crate::steps::{Cut, Detail};
+use crate::steps::{Cut, Detail, LoopId};
 
 /// Use of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +39,7 @@ impl Piece {
 /// The steps of a process, and what its devices did that may belong to those ahead.
 #[derive(Clone, Debug)]
 pub(super) struct Lane {
+    id: LoopId,
     /// The thread that has the steps.
     tid: u32,
     /// By begin, and not overlapping.
@@ -58,8 +59,9 @@ pub(super) struct Lane {
 
 impl Lane {
     /// The steps ahead.
-    pub(super) fn of(tid: u32, ahead: Vec<Cut>, loading: Intervals) -> Self {
+    pub(super) fn of(id: LoopId, tid: u32, ahead: Vec<Cut>, loading: Intervals) -> Self {
         Self {
+            id,
             tid,
             untimed: vec![0; ahead.len()],
             ahead,
@@ -81,8 +83,8 @@ impl Lane {
 
     /// A task without a time was submitted at this time.
     pub(super) fn untimed(&mut self, at: i64) {
-        let place = self.ahead.partition_point(|it| it.end <= at);
-        if self.ahead.get(place).is_some_and(|it| it.begin <= at) {
+        let place = self.ahead.partition_point(|it| it.asked.end <= at);
+        if self.ahead.get(place).is_some_and(|it| it.asked.begin <= at) {
             self.untimed[place] += 1;
         }
     }
@@ -157,6 +159,7 @@ impl Lane {
         let process = trace.process(id);
         let mut row = StepStats {
             process: process.serial,
+            loop_number: self.id.number,
             pid: process.pid,
             rank: process.rank_number(),
             tid: self.tid,
@@ -179,6 +182,7 @@ impl Lane {
             planning_ns: host.parts[1],
             queue_ns: host.parts[2],
             launch_ns: host.parts[3],
+            host_word: process.host_word(),
         };
         row.verdict = row.judge();
         row.is_close = row.is_a_close_one();

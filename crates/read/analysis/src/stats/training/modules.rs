@@ -3,23 +3,24 @@
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{Range, Task, Trace};
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 
 use super::super::Durations;
+use super::super::columns::times;
 use super::super::histogram::Histogram;
 use crate::Class;
+use crate::columns::declare::*;
 
+table_row! {
 /// The tasks of one name that a module asked for, of all processes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ModuleStats {
-    /// `forward`, `backward` or `optimizer`; `null` outside of them.
-    pub phase: Option<String>,
-    /// The innermost module, such as `layers.0.norm (LayerNorm)`; `null` for work outside of modules.
-    pub module: Option<String>,
-    pub operation: String,
-    /// All of them; `time.count` could be timed.
-    pub count: u64,
-    pub time: Durations,
+    pub phase: Option<String> => column("phase", Word, |it: &Self| it.phase.as_ref().into(), "`forward`, `backward` or `optimizer`; `null` outside of them").text("phase");
+    pub module: Option<String> => column("module", Word, |it: &Self| it.module.as_ref().into(), "the innermost module, such as `layers.0.norm (LayerNorm)`; `null` for work outside of modules").text("module");
+    pub operation: String => column("operation", Text, |it: &Self| (&it.operation).into(), "the operation").text("operation");
+    pub count: u64 => column("count", Count, |it: &Self| it.count.into(), "all of them").text("count");
+    ..times!();
+    pub time: Durations;
+}
 }
 
 /// Phase, module and operation.

@@ -2,30 +2,29 @@
 
 use ascend_trace_recording::{Range, Task, TimeRange, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Serialize;
 
 use super::super::Durations;
+use super::super::columns::times;
 use super::super::histogram::Histogram;
 use super::super::tables::{self, overlaps};
+use crate::columns::declare::*;
+use crate::duplicate_ranges::Repeated;
 use crate::nesting::counted;
-use crate::repeated::Repeated;
 use crate::{Class, Intervals};
 
+table_row! {
 /// The ranges of one name and kind, of all processes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RangeStats {
-    /// `step`, `phase`, `module`, `loader`, `function`, `fetch`, `backward`, or the domain in which the program
-    /// named them.
-    pub kind: String,
-    /// A number that only counts them is `#`.
-    pub name: String,
-    pub time: Durations,
-    /// The part of it in no range inside.
-    pub self_ns: i64,
-    /// Tasks that were planned in them, ranges inside included.
-    pub tasks: u64,
-    /// How long these ran; tasks that ran side by side count each.
-    pub device_ns: i64,
+    pub name: String => column("name", Text, |it: &Self| (&it.name).into(), "name of the ranges, with `#` for a number that only counts").text("range");
+    pub kind: String => column("kind", Word, |it: &Self| (&it.kind).into(), "`step`, `phase`, `module`, `loader`, `function`, `fetch`, `backward`, or the domain's name").text("kind");
+    => column("", Count, |it: &Self| it.time.count.into(), "how many there are").text("count");
+    ..times!();
+    pub self_ns: i64 => column("self_ns", Duration, |it: &Self| it.self_ns.into(), "time in no inner range").text("self");
+    pub tasks: u64 => column("tasks", Count, |it: &Self| it.tasks.into(), "tasks that were planned in them, and in ranges inside").text("tasks");
+    pub device_ns: i64 => column("device_ns", Duration, |it: &Self| it.device_ns.into(), "time for which these ran; tasks that ran at the same time count each").text("device time");
+    pub time: Durations;
+}
 }
 
 #[derive(Debug, Default)]

@@ -14,9 +14,9 @@ use rustc_hash::FxHashMap;
 use super::lane::{Lane, Piece, Use};
 use super::step::StepStats;
 use crate::dependencies::runs;
+use crate::duplicate_ranges::is_loader;
 use crate::estimate::Learner;
-use crate::repeated::is_loader;
-use crate::steps::{Detail, Plan, Wanted, named};
+use crate::steps::{Detail, LoopId, Plan, Wanted, named};
 use crate::{Class, Fold, Intervals, Needs, Places, Window};
 
 /// The steps of a recording, by process. Without a plan, steps are ranges of the hook inside Python, or ranges that the
@@ -26,11 +26,11 @@ use crate::{Class, Fold, Intervals, Needs, Places, Window};
 #[derive(Clone, Debug, Default)]
 pub struct Steps {
     plan: Option<Plan>,
-    /// The steps of which details are wanted: the process's number, and when they begin.
-    watched: Vec<(u32, i64)>,
+    /// The steps of which details are wanted: their loop, and when they begin.
+    watched: Vec<(LoopId, i64)>,
     /// Of how many ranges it was made.
     known: Option<usize>,
-    lanes: BTreeMap<ProcessId, Lane>,
+    lanes: BTreeMap<(ProcessId, u32), Lane>,
     rows: Vec<StepStats>,
     names: Names,
     learner: Learner,
@@ -56,8 +56,8 @@ impl Names {
 }
 
 impl Steps {
-    /// The steps of a plan. For the watched ones, by process and begin, their work is kept.
-    pub fn planned(plan: Plan, watched: Vec<(u32, i64)>) -> Self {
+    /// The steps of a plan. For the watched ones, by loop and begin, their work is kept.
+    pub fn planned(plan: Plan, watched: Vec<(LoopId, i64)>) -> Self {
         Self {
             plan: Some(plan),
             watched,
@@ -95,16 +95,16 @@ impl Steps {
         self.rows.clear();
         let plan = self.plan.clone();
         let plan = plan.unwrap_or_else(|| named(trace, places, Wanted::Any));
-        for (number, lap) in plan.laps {
-            let Some(process) = trace.process_numbered(number) else {
+        for (of, lap) in plan.laps {
+            let Some(process) = trace.process_numbered(of.process) else {
                 continue;
             };
             let own = trace.ranges().iter().filter(|it| it.thread == lap.thread);
             let tid = trace.thread(lap.thread).tid;
-            let mut lane = Lane::of(tid, lap.cuts, loading(trace, own));
-            let watched = self.watched.iter().filter(|it| it.0 == number);
+            let mut lane = Lane::of(of, tid, lap.cuts, loading(trace, own));
+            let watched = self.watched.iter().filter(|it| it.0 == of);
             watched.for_each(|it| lane.watch(it.1));
-            self.lanes.insert(process, lane);
+            self.lanes.insert((process, of.number), lane);
         }
     }
 
@@ -113,35 +113,40 @@ impl Steps {
         let trace = window.trace;
         let task = trace.task(id);
         let process = trace.stream(task.stream).process;
-        let Some(lane) = self.lanes.get_mut(&process) else {
+        let lanes = (process, 0)..=(process, u32::MAX);
+        if self.lanes.range(lanes.clone()).next().is_none() {
             return;
-        };
+        }
         if Class::of(trace, task) != Class::Work || !runs(trace, id) {
             return;
         }
         let launch = trace.call(task.call);
-        let Some(placed) = self.learner.place(trace, task) else {
-            // Its begin may be in a step that was summed up before its part arrived.
-            return lane.untimed(window.keys.task(id));
-        };
+        let placed = self.learner.place(trace, task);
         let planned = trace.planned(launch).map(|id| trace.call(id));
         let planned = planned.map_or((launch.begin, launch.begin), |it| (it.begin, it.end));
-        let name = match lane.is_watching() {
-            true => self.names.number(trace.task_name(task)),
-            false => 0,
-        };
-        lane.add(Piece {
-            name,
-            begin: placed.time.begin,
-            end: placed.time.end,
-            error: placed.error,
-            used: match task.kind {
-                TaskKind::Collective => Use::Communication,
-                TaskKind::Memcpy | TaskKind::Memset => Use::Copy,
-                _ => Use::Compute,
-            },
-            host: [planned.0, planned.1, launch.begin],
-        });
+        for (_, lane) in self.lanes.range_mut(lanes) {
+            let Some(placed) = placed else {
+                // Its begin may be in a step that was summed up before its part arrived.
+                lane.untimed(window.keys.task(id));
+                continue;
+            };
+            let name = match lane.is_watching() {
+                true => self.names.number(trace.task_name(task)),
+                false => 0,
+            };
+            lane.add(Piece {
+                name,
+                begin: placed.time.begin,
+                end: placed.time.end,
+                error: placed.error,
+                used: match task.kind {
+                    TaskKind::Collective => Use::Communication,
+                    TaskKind::Memcpy | TaskKind::Memset => Use::Copy,
+                    _ => Use::Compute,
+                },
+                host: [planned.0, planned.1, launch.begin],
+            });
+        }
     }
 
     /// Takes in a call: the host may copy as well.
@@ -151,7 +156,7 @@ impl Steps {
             return;
         }
         let process = trace.thread(call.thread).process;
-        if let Some(lane) = self.lanes.get_mut(&process) {
+        for (_, lane) in self.lanes.range_mut((process, 0)..=(process, u32::MAX)) {
             let name = match lane.is_watching() {
                 true => self.names.number(&function.name),
                 false => 0,
@@ -169,7 +174,7 @@ impl Steps {
 
     /// Sums up the steps that end before a time: nothing that begins before it will be added.
     fn settle(&mut self, trace: &Trace, until: i64) {
-        for (process, lane) in &mut self.lanes {
+        for ((process, _), lane) in &mut self.lanes {
             lane.settle(trace, *process, until, &mut |row| self.rows.push(row));
         }
     }
@@ -201,7 +206,8 @@ impl Fold for Steps {
         }
         if window.part.is_last {
             self.settle(trace, i64::MAX);
-            self.rows.sort_by_key(|row| (row.begin_ns, row.process));
+            self.rows
+                .sort_by_key(|row| (row.begin_ns, row.process, row.loop_number));
         } else {
             self.settle(trace, window.part.until);
         }
@@ -216,12 +222,12 @@ impl Fold for Steps {
 /// range of an empty loader open, so the begin of one ends the one before, and one that ends with the
 /// recording says nothing.
 fn loading<'r>(trace: &Trace, ranges: impl Iterator<Item = &'r Range> + Clone) -> Intervals {
-    let told = ranges
+    let reported = ranges
         .clone()
         .filter(|it| it.kind() == Some(RangeKind::Loader));
-    let told = Intervals::union_of(told.map(Range::time));
-    if !told.is_empty() {
-        return told;
+    let reported = Intervals::union_of(reported.map(Range::time));
+    if !reported.is_empty() {
+        return reported;
     }
     let named = ranges.filter(|it| is_loader(it));
     let mut named: Vec<_> = named.map(Range::time).collect();
@@ -229,6 +235,7 @@ fn loading<'r>(trace: &Trace, ranges: impl Iterator<Item = &'r Range> + Clone) -
     let next = named.iter().skip(1).map(|it| it.begin).chain([i64::MAX]);
     let recorded = trace.end().map(|it| it.0);
     let ended = named.iter().zip(next);
-    let ended = ended.map(|(told, next)| TimeRange::new(told.begin, told.end.min(next)));
+    let ended =
+        ended.map(|(reported, next)| TimeRange::new(reported.begin, reported.end.min(next)));
     Intervals::union_of(ended.filter(|it| Some(it.end) != recorded))
 }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::whatif::change::{Changes, Narrow};
-use crate::whatif::facts::Facts;
-use crate::whatif::narrow::ALL;
+use crate::whatif::compact_recording::Facts;
+use crate::whatif::sync_rewrite::ALL;
 use crate::whatif::typical::Manner;
 
 /// A simulation: a value of a row belongs to each of them.
@@ -30,7 +30,7 @@ pub(super) struct Factor {
 pub(super) struct Effects {
     pub(super) count: usize,
     /// The simulations of each manner.
-    pub(super) blocks: [Range<usize>; Manner::ALL.len()],
+    blocks: [Range<usize>; Manner::ALL.len()],
     launch: Vec<Factor>,
     /// By the shape of the call, and of the task.
     calls: Vec<Vec<Factor>>,
@@ -81,6 +81,11 @@ impl Effects {
             syncs: syncs.collect(),
             groups: runs.iter().map(|it| it.changes.group()).collect(),
         }
+    }
+
+    /// The simulations of a manner.
+    pub(super) fn of_manner(&self, manner: Manner) -> Range<usize> {
+        self.blocks[manner as usize].clone()
     }
 
     pub(super) fn of_call(&self, shape: u32) -> &[Factor] {

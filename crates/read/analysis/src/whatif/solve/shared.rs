@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::whatif::facts::Facts;
-use crate::whatif::index::{Index, Wait};
+use crate::whatif::compact_recording::Facts;
+use crate::whatif::wait_index::{Index, Wait};
 
 use super::effects::Effects;
 use super::slots::{Slot, Slots};

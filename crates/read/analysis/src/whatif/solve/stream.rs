@@ -1,10 +1,11 @@
 //! A stream in several simulations at once: it runs its tasks in order.
 
 use crate::Class;
-use crate::whatif::index::{Wait, submitted};
-use crate::whatif::links::{LaneCode, Place, Room, of_lane, take_at};
-use crate::whatif::records::{Task, TaskReader, TaskShape};
+use crate::whatif::links::{LaneCode, LanePosition, Room, of_lane, take_at};
+use crate::whatif::records::{Task, TaskShape};
 use crate::whatif::typical::Manner;
+use crate::whatif::untimed::StreamTasks;
+use crate::whatif::wait_index::{Wait, submitted};
 
 use super::effects::Lags;
 use super::shared::{Move, Need, Shared};
@@ -14,7 +15,7 @@ use super::thread::{Launched, ThreadLane};
 pub(super) struct StreamLane<'f> {
     number: usize,
     lane: LaneCode,
-    tasks: TaskReader<'f>,
+    tasks: StreamTasks<'f>,
     task: Option<Task>,
     ordinal: u32,
     /// The task began.
@@ -45,7 +46,7 @@ impl<'f> StreamLane<'f> {
     pub(super) fn of(shared: &Shared<'f>, number: usize) -> Self {
         let (facts, index) = (shared.facts, shared.index);
         let lane = LaneCode::stream(number);
-        let mut tasks = facts.streams[number].tasks.iter();
+        let mut tasks = facts.tasks(number);
         Self {
             number,
             lane,
@@ -80,7 +81,7 @@ impl<'f> StreamLane<'f> {
         let Some(task) = self.task else {
             return Move::Done;
         };
-        let place = Place::new(self.lane, self.ordinal);
+        let place = LanePosition::new(self.lane, self.ordinal);
         let shape = shared.facts.task_shapes[task.shape as usize];
         let mut left = self.waits;
         let waits = take_at(&mut left, place.end(), |it| it.to);
@@ -116,7 +117,7 @@ impl<'f> StreamLane<'f> {
         &mut self,
         shared: &mut Shared<'f>,
         threads: &mut [ThreadLane<'f>],
-        (place, task): (Place, &Task),
+        (place, task): (LanePosition, &Task),
         ends_late: bool,
     ) -> Result<(), Need> {
         let mut rooms = self.rooms;
@@ -274,7 +275,7 @@ impl<'f> StreamLane<'f> {
     }
 
     /// Hands the begin or the end of a task on to what needs it.
-    fn arrive(&mut self, shared: &mut Shared<'f>, place: Place, is_end: bool) {
+    fn arrive(&mut self, shared: &mut Shared<'f>, place: LanePosition, is_end: bool) {
         let point = if is_end { place.end() } else { place.begin() };
         while shared.index.sources.get(self.source) == Some(&point) {
             shared.reach(self.source as u32, &self.row);

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::whatif::index::Wait;
-use crate::whatif::links::{LaneCode, Place, Way, of_lane, take_at};
+use crate::whatif::links::{LaneCode, LanePosition, of_lane, take_at};
 use crate::whatif::records::{Call, CallReader, CallShape};
 use crate::whatif::typical::Manner;
+use crate::whatif::wait_index::Wait;
 
 use super::ALL;
 use super::effects::Lags;
@@ -46,16 +46,16 @@ pub(super) struct ThreadLane<'f> {
     /// The call began.
     is_inside: bool,
     /// The end of the call before, in the recording.
-    reached: Option<i64>,
+    pub(super) reached: Option<i64>,
     /// Reached time in each simulation, except for the common part since then.
-    row: Vec<i64>,
-    ahead: i64,
+    pub(super) row: Vec<i64>,
+    pub(super) ahead: i64,
     waits: &'f [Wait],
     /// The first of the index' sources that the lane has not reached.
     source: usize,
-    rooms: &'f [Place],
-    groups: &'f [(Place, u32)],
-    corrections: &'f [(Place, i32)],
+    rooms: &'f [LanePosition],
+    groups: &'f [(LanePosition, u32)],
+    corrections: &'f [(LanePosition, i32)],
     /// By place; some that are over may be among them.
     pending: VecDeque<Pending>,
     /// Tasks that began without their calls.
@@ -66,7 +66,11 @@ pub(super) struct ThreadLane<'f> {
 }
 
 impl<'f> ThreadLane<'f> {
-    pub(super) fn of(shared: &Shared<'f>, groups: &'f [(Place, u32)], number: usize) -> Self {
+    pub(super) fn of(
+        shared: &Shared<'f>,
+        groups: &'f [(LanePosition, u32)],
+        number: usize,
+    ) -> Self {
         let (facts, index) = (shared.facts, shared.index);
         let lane = LaneCode::thread(number);
         let mut calls = facts.threads[number].calls.iter();
@@ -103,7 +107,7 @@ impl<'f> ThreadLane<'f> {
         let Some(call) = self.call else {
             return Move::Done;
         };
-        let place = Place::new(self.lane, self.ordinal);
+        let place = LanePosition::new(self.lane, self.ordinal);
         let shape = shared.facts.call_shapes[call.shape as usize];
         if !self.is_inside {
             if let Err(need) = self.begin(shared, place, &call) {
@@ -130,7 +134,12 @@ impl<'f> ThreadLane<'f> {
         }
     }
 
-    fn begin(&mut self, shared: &mut Shared<'f>, place: Place, call: &Call) -> Result<(), Need> {
+    fn begin(
+        &mut self,
+        shared: &mut Shared<'f>,
+        place: LanePosition,
+        call: &Call,
+    ) -> Result<(), Need> {
         let mut left = self.waits;
         let waits = take_at(&mut left, place.begin(), |it| it.to);
         let ends_late = left.first().is_some_and(|it| it.to == place.end());
@@ -153,66 +162,14 @@ impl<'f> ThreadLane<'f> {
         Ok(())
     }
 
-    /// A call begins that waited for another thread.
-    fn begin_after(
+    /// Says when the tasks of a call were submitted.
+    fn launch(
         &mut self,
         shared: &mut Shared<'f>,
-        waits: &[Wait],
+        place: LanePosition,
         call: &Call,
-        ends_late: bool,
-    ) -> Result<(), Need> {
-        let index = shared.index;
-        let of = |way: Way| waits.iter().filter(move |it| it.way == way);
-        let start = of(Way::Start).next().filter(|_| self.reached.is_none());
-        let planned = of(Way::Plan).max_by_key(|it| index.time(it));
-        let planned = planned.filter(|it| index.time(it) <= call.begin);
-        for wait in [start, planned].into_iter().flatten() {
-            let wait = std::slice::from_ref(wait);
-            match shared.ahead(wait) {
-                Some(need) if !self.is_forced => return Err(need),
-                Some(_) => shared.leave_out(wait),
-                None => {}
-            }
-        }
-        self.is_forced = false;
-        let reached = self.reached.or(start.map(|it| index.time(it)));
-        let planned_at = planned.map(|it| index.time(it));
-        // The thread had waited for the plan, or the plan for the thread.
-        let is_late = planned_at > reached;
-        let lag = |at: Option<i64>, waited: bool| match at {
-            Some(at) if waited => call.begin - at,
-            _ => 0,
-        };
-        let (own_lag, plan_lag) = (lag(reached, !is_late), lag(planned_at, is_late));
-        let is_first = self.reached.is_none();
-        if !is_first && (ends_late || own_lag < 0) {
-            shared.ends(&self.row, self.ahead);
-        }
-        let started = start.and_then(|it| shared.value(it));
-        let planned = planned.and_then(|it| shared.value(it));
-        match (is_first, started) {
-            (false, _) => self.ahead += own_lag,
-            (true, Some(started)) => {
-                self.row.copy_from_slice(started);
-                self.ahead = own_lag;
-            }
-            (true, None) if planned.is_some() => self.row.fill(i64::MIN / 2),
-            (true, None) => self.row.fill(call.begin),
-        }
-        self.fold();
-        if let Some(planned) = planned {
-            let all = self.row.iter_mut().zip(planned);
-            all.for_each(|(it, planned)| *it = (*it).max(planned + plan_lag));
-        }
-        shared.release(waits);
-        if is_first || own_lag < 0 {
-            shared.begins(&self.row, 0);
-        }
-        Ok(())
-    }
-
-    /// Says when the tasks of a call were submitted.
-    fn launch(&mut self, shared: &mut Shared<'f>, place: Place, call: &Call, shape: &CallShape) {
+        shape: &CallShape,
+    ) {
         let corrections = take_at(&mut self.corrections, place, |it| it.0);
         let mut tasks = i64::from(shape.tasks);
         tasks += corrections.iter().map(|it| i64::from(it.1)).sum::<i64>();
@@ -236,7 +193,7 @@ impl<'f> ThreadLane<'f> {
     fn end(
         &mut self,
         shared: &mut Shared<'f>,
-        place: Place,
+        place: LanePosition,
         call: &Call,
         shape: &CallShape,
     ) -> Result<(), Need> {
@@ -262,7 +219,7 @@ impl<'f> ThreadLane<'f> {
         shared: &mut Shared<'f>,
         waits: &[Wait],
         (call, shape): (&Call, &CallShape),
-        place: Place,
+        place: LanePosition,
     ) -> Result<(), Need> {
         match shared.ahead(waits) {
             Some(need) if !self.is_forced => return Err(need),
@@ -293,7 +250,7 @@ impl<'f> ThreadLane<'f> {
         let released = shared.index.released(waits).filter(|it| *it > call.begin);
         let returning = shared.index.typical.returning.middle;
         let lags = Manner::ALL.map(|manner| match (released, manner) {
-            (Some(_), Manner::Usual) if !shape.copies => returning,
+            (Some(_), Manner::Usual) if !shape.copies && !shape.polls => returning,
             (Some(released), _) => call.end - released,
             (None, _) => call.end - call.begin,
         });
@@ -304,7 +261,7 @@ impl<'f> ThreadLane<'f> {
     }
 
     /// Hands the end of a call on to what needs it.
-    fn arrive(&mut self, shared: &mut Shared<'f>, place: Place) {
+    fn arrive(&mut self, shared: &mut Shared<'f>, place: LanePosition) {
         while shared.index.sources.get(self.source) == Some(&place.end()) {
             self.fold();
             shared.reach(self.source as u32, &self.row);
@@ -319,7 +276,7 @@ impl<'f> ThreadLane<'f> {
         }
     }
 
-    fn fold(&mut self) {
+    pub(super) fn fold(&mut self) {
         if self.ahead != 0 {
             for value in &mut self.row {
                 *value += self.ahead;

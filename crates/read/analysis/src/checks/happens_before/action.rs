@@ -1,0 +1,408 @@
+//! What calls do to the order of tasks and to memory, call by call.
+//!
+//! An action has all necessary data of its call, because the call may have been forgotten when its time
+//! is reached.
+
+use std::ops::Range;
+
+use ascend_trace_format::api::{
+    ArgPart, Fact as Said, RetKind, Role, TIMEOUTS, TaskKind, Untimed, WaitTarget,
+};
+use ascend_trace_recording::{
+    Call, CallId, Direction, EventId, Function, Generation, ProcessId, StreamId, Task, Trace,
+};
+
+use super::area::Area;
+use super::sync_events::{EventUse, HeldEvents};
+use super::{Note, tensors, unknown_writes};
+
+/// Return codes from here on are about what happened on the device.
+const DEVICE_ERRORS: i64 = 500_000;
+
+/// A place on a stream: the number of a task there.
+pub(super) type StreamPosition = (StreamId, u32);
+
+/// Effect of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// The host begins to wait for the earlier submissions of these streams.
+    Looks(Vec<StreamPosition>),
+    /// The streams that it waited for are done.
+    Learns,
+    /// A recording of an event is done.
+    LearnsOf(Generation),
+    Records(StreamPosition, Generation),
+    /// The stream goes on after a recording of an event. Without a place, the wait needed no task.
+    Waits(StreamId, Option<u32>, Option<Generation>),
+    /// From here on, the stream waits for something that is not known.
+    WaitsForUnknown(StreamId, u32),
+    /// The program runs code on its behalf, which may inform others.
+    CallsBack(StreamId, u32),
+    /// With the serial number of the graph, if it is known.
+    Replays(StreamPosition, Option<u32>),
+    /// A graph got a node that uses memory.
+    Captures(u32, Memory),
+    /// Nodes of graphs are replaced.
+    ChangesGraphs,
+    EndsGraph(u32),
+    /// A graph waits inside for something that is not known.
+    CapturesWait,
+    Uses(StreamPosition, Memory),
+    /// A task may write any memory.
+    MayWrite,
+    /// Something may write at these addresses.
+    Mentions(Vec<u64>),
+    /// The host does this itself.
+    HostUses(Memory),
+    /// The runtime copies memory that may be pageable: then it does so itself, when the stream is empty.
+    MayHostUse(StreamPosition, Memory),
+    Allocates(Range<u64>, bool),
+    /// Memory that another task may have given back, in an order that only the runtime knows.
+    Renews(Range<u64>),
+    Frees(u64, bool),
+    /// A stream gives memory back, after its earlier tasks.
+    FreesInOrder(StreamPosition, u64),
+    EndsEvent(EventId),
+    /// It is about an event that stays done until it is reset.
+    Holds(EventId, EventUse),
+    MakesStream(StreamId),
+    EndsStream(StreamId),
+    /// A stream ends without its tasks, the last of which has this number.
+    Drops(StreamId, u32),
+    /// The program ends its use of the runtime.
+    Finalizes,
+    /// It may end the device of these streams.
+    LeavesDevice(Vec<StreamId>),
+    /// Nothing that was before matters any more.
+    Resets,
+    /// Something was not recorded.
+    Misses,
+}
+
+/// Reads and writes of a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Memory {
+    pub(super) reads: Option<Area>,
+    pub(super) writes: Option<Area>,
+    /// Which of them is the host's: reads, writes.
+    pub(super) is_host: [bool; 2],
+}
+
+/// An act with its time.
+#[derive(Clone, Debug)]
+pub(super) struct Action {
+    pub(super) at: i64,
+    /// Ends come before begins of the same time.
+    pub(super) is_begin: bool,
+    pub(super) process: ProcessId,
+    pub(super) note: Note,
+    pub(super) act: Act,
+}
+
+impl Action {
+    pub(super) fn key(&self) -> (i64, bool, u32) {
+        (self.at, self.is_begin, self.note.number)
+    }
+}
+
+/// Appends the actions of a call.
+pub(super) fn note_actions(trace: &Trace, id: CallId, is_wanted: bool, to: &mut Vec<Action>) {
+    let call = trace.call(id);
+    let function = trace.function(call.function);
+    let process = trace.thread(call.thread).process;
+    let note = Note::of(trace, id, is_wanted);
+    let mut push = |at: i64, is_begin: bool, act: Act| {
+        to.push(Action {
+            at,
+            is_begin,
+            process,
+            note,
+            act,
+        });
+    };
+    if !succeeded(function, call) {
+        let waits = function.role.meaning().waits.is_sync();
+        if waits && call.ret >= DEVICE_ERRORS && !TIMEOUTS.contains(&call.ret) {
+            push(call.end, false, Act::Resets);
+        }
+        return;
+    }
+    let looks = looks(trace, function, call);
+    if let Some(places) = looks {
+        // A call without duration has its begin and its end in one.
+        push(call.begin, call.begin < call.end, Act::Looks(places));
+        push(call.end, false, Act::Learns);
+    }
+    if function.role == Role::Finalize {
+        push(call.begin, true, Act::Finalizes);
+    }
+    if function.role == Role::ResetDevice {
+        let streams = all(trace, call).into_iter().map(|it| it.0);
+        push(call.begin, true, Act::LeavesDevice(streams.collect()));
+    }
+    if let Some(act) = begins(trace, function, call) {
+        push(call.begin, true, act);
+    }
+    for act in ends(trace, function, call) {
+        push(call.end, false, act);
+    }
+}
+
+fn succeeded(function: &Function, call: &Call) -> bool {
+    match call.result() {
+        Some(code) => code == 0 || function.ret != RetKind::Error,
+        None => false,
+    }
+}
+
+/// The places up to which a call waits for streams.
+fn looks(trace: &Trace, function: &Function, call: &Call) -> Option<Vec<StreamPosition>> {
+    let of_stream = || {
+        call.stream
+            .into_iter()
+            .filter_map(|it| last(trace, it, call))
+    };
+    let meaning = function.role.meaning();
+    match (meaning.waits, function.role) {
+        (WaitTarget::Stream, _) => Some(of_stream().collect()),
+        (WaitTarget::Device, _) => Some(all(trace, call)),
+        (_, Role::QueryStream) if is_done(trace, function, call, 0) => Some(of_stream().collect()),
+        _ if meaning.drains && !function.is(Said::Forced) => Some(of_stream().collect()),
+        _ => {
+            let task = trace.task(call.task?);
+            (task.untimed == Untimed::HostCopy).then(|| of_stream().collect())
+        }
+    }
+}
+
+/// The last task of a stream that had been submitted when a call began.
+fn last(trace: &Trace, stream: StreamId, call: &Call) -> Option<StreamPosition> {
+    let tasks = trace.stream_tasks(stream);
+    let submitted = |id: &_| trace.call(trace.task(*id).call).begin < call.begin;
+    let before = tasks.partition_point(submitted).checked_sub(1)?;
+    let task = trace.task(tasks[before]);
+    // A captured task has the number of the next task that runs.
+    match trace.runs(task) {
+        true => Some((stream, task.sequence)),
+        false => Some((stream, task.sequence.checked_sub(1)?)),
+    }
+}
+
+/// The last tasks of all streams of the call's device: a context is not always known.
+fn all(trace: &Trace, call: &Call) -> Vec<StreamPosition> {
+    let process = trace.thread(call.thread).process;
+    let device = call.device.map(u32::from);
+    let streams = (0..).map(StreamId).zip(trace.streams());
+    let own = streams.filter(|(_, stream)| {
+        stream.process == process && device.is_none_or(|it| it == stream.device)
+    });
+    own.filter_map(|(id, _)| last(trace, id, call)).collect()
+}
+
+/// Whether a query returned that all is done. Where its result is not recorded, it may have.
+pub(crate) fn is_done(trace: &Trace, function: &Function, call: &Call, done: u64) -> bool {
+    let status = function.part(ArgPart::Status);
+    let status = status.and_then(|at| trace.args(call).get(at));
+    status.is_none_or(|status| *status == done)
+}
+
+/// Effect of a call's begin.
+fn begins(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
+    let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
+    if let Some(address) = word(ArgPart::Freed).or_else(|| word(ArgPart::HostFreed)) {
+        // Another thread may get the memory before this call returns.
+        let waits = function.role.meaning().waits == WaitTarget::Device;
+        return Some(Act::Frees(address, !waits));
+    }
+    if let Some(act) = freed_in_order(trace, function, call) {
+        return Some(act);
+    }
+    if function.role != Role::DestroyStream || !function.is(Said::Forced) {
+        return None;
+    }
+    let (stream, number) = last(trace, call.stream?, call)?;
+    Some(Act::Drops(stream, number))
+}
+
+/// Effect of a call's return.
+fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
+    let mut acts: Vec<Act> = Vec::new();
+    acts.extend(memory_of(trace, function, call));
+    acts.extend(unknown_writes::of(trace, function, call));
+    let task = call.task.map(|task| trace.task(task));
+    let role = function.role;
+    let stream = call.stream;
+    match role {
+        _ if task.is_some_and(|task| !trace.runs(task)) => {
+            acts.extend(captured(task));
+            acts.extend(captured_memory(trace, call));
+        }
+        Role::RecordEvent => {
+            acts.extend(held(trace, call, EventUse::Records));
+            let place = task.map(|task| (task.stream, task.sequence));
+            acts.extend(
+                place
+                    .zip(call.event)
+                    .map(|(at, event)| Act::Records(at, event)),
+            );
+        }
+        Role::WaitEvent => {
+            // First: the order that the wait itself establishes does not count for it.
+            acts.extend(held(trace, call, EventUse::Waits));
+            acts.extend(stream.map(|stream| {
+                let number = task.map(|task| task.sequence);
+                Act::Waits(stream, number, call.event)
+            }));
+        }
+        Role::Task => {
+            acts.extend(task.and_then(|task| task_act(trace, function, call, task)));
+            if let Some(task) = task.filter(|it| it.kind == TaskKind::Kernel) {
+                let memory = tensors::memory_of(trace, call, task).into_iter();
+                acts.extend(memory.map(|it| Act::Uses((task.stream, task.sequence), it)));
+            }
+        }
+        Role::SyncEvent => acts.extend(call.event.map(Act::LearnsOf)),
+        Role::QueryEvent => {
+            let done = u64::from(!function.is(Said::ZeroWhenDone));
+            let event = call.event.filter(|_| is_done(trace, function, call, done));
+            acts.extend(event.map(Act::LearnsOf));
+        }
+        Role::BlockingCopy => acts.extend(uses(trace, function, call).map(Act::HostUses)),
+        Role::ResetEvent | Role::DestroyEvent => {
+            acts.extend(held(trace, call, EventUse::Resets).filter(|_| role == Role::ResetEvent));
+            acts.extend(call.event.map(|it| Act::EndsEvent(it.event)));
+        }
+        Role::CreateStream => acts.extend(stream.map(Act::MakesStream)),
+        Role::UpdateBegin => acts.push(Act::ChangesGraphs),
+        Role::DestroyGraph => acts.extend(call.graph.map(|it| Act::EndsGraph(it.serial))),
+        Role::DestroyStream => acts.extend(stream.map(Act::EndsStream)),
+        Role::AbortStream => acts.extend(stream.map(Act::EndsStream)),
+        _ => {
+            // It ends a device, a context or the runtime.
+            let meaning = role.meaning();
+            if meaning.on_all_streams && meaning.bounds_life {
+                acts.push(Act::Resets);
+            }
+        }
+    }
+    acts
+}
+
+/// Effect of a task on an event that stays done until it is reset.
+fn held(trace: &Trace, call: &Call, act: fn(StreamPosition) -> EventUse) -> Option<Act> {
+    let event = call.event?.event;
+    let task = trace.task(call.task?);
+    HeldEvents::is_held(trace.event(event))
+        .then(|| Act::Holds(event, act((task.stream, task.sequence))))
+}
+
+/// Effect of a new node in a graph.
+fn captured(task: Option<&Task>) -> Option<Act> {
+    let waits = matches!(
+        task?.kind,
+        TaskKind::Notify | TaskKind::Value | TaskKind::HostFunc | TaskKind::Collective
+    );
+    waits.then_some(Act::CapturesWait)
+}
+
+/// The memory that a node uses.
+fn captured_memory(trace: &Trace, call: &Call) -> Vec<Act> {
+    let (Some(task), Some(graph)) = (call.task, call.graph) else {
+        return Vec::new();
+    };
+    let task = trace.task(task);
+    let memory = match task.kind {
+        TaskKind::Memcpy | TaskKind::Memset => {
+            let used = uses(trace, trace.function(call.function), call);
+            used.into_iter().collect()
+        }
+        _ => tensors::memory_of(trace, call, task),
+    };
+    let memory = memory.into_iter();
+    memory.map(|it| Act::Captures(graph.serial, it)).collect()
+}
+
+fn task_act(trace: &Trace, function: &Function, call: &Call, task: &Task) -> Option<Act> {
+    let place = (task.stream, task.sequence);
+    match task.kind {
+        TaskKind::Memcpy | TaskKind::Memset => {
+            let memory = uses(trace, function, call)?;
+            let is_known = !matches!(
+                task.untimed,
+                Untimed::Off | Untimed::Unknown | Untimed::InCallback | Untimed::ContextFailed
+            );
+            Some(match task.untimed {
+                Untimed::HostCopy => Act::HostUses(memory),
+                _ if is_known || task.kind == TaskKind::Memset => Act::Uses(place, memory),
+                // Whether the memory is pageable was not asked.
+                _ if trace.direction(call).is_some() => Act::MayHostUse(place, memory),
+                _ => Act::MayHostUse(
+                    place,
+                    Memory {
+                        is_host: [true; 2],
+                        ..memory
+                    },
+                ),
+            })
+        }
+        TaskKind::Notify | TaskKind::Value if function.is(Said::Sets) => None,
+        TaskKind::Notify | TaskKind::Value => Some(Act::WaitsForUnknown(place.0, place.1)),
+        TaskKind::HostFunc => Some(Act::CallsBack(place.0, place.1)),
+        TaskKind::Graph => Some(Act::Replays(place, call.graph.map(|it| it.serial))),
+        // It waits for tasks of other devices, which may be of this process.
+        TaskKind::Collective => {
+            has_peers(trace, task.stream).then_some(Act::WaitsForUnknown(place.0, place.1))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the process has streams of other devices.
+fn has_peers(trace: &Trace, stream: StreamId) -> bool {
+    let own = trace.stream(stream);
+    let mut streams = trace.streams().iter();
+    streams.any(|it| it.process == own.process && it.device != own.device)
+}
+
+/// Reads and writes of a copy or fill; `None` if unknown.
+pub(super) fn uses(trace: &Trace, function: &Function, call: &Call) -> Option<Memory> {
+    let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
+    let bytes = word(ArgPart::Extent)?;
+    // The distance between the rows of a copy in rows.
+    let area = |part: ArgPart, pitch: ArgPart| match word(pitch) {
+        Some(pitch) => Area::of_rows(word(part)?, bytes, pitch, word(ArgPart::Rows)?),
+        None => Area::of(word(part)?, bytes),
+    };
+    let direction = trace.direction(call);
+    let memory = Memory {
+        reads: area(ArgPart::Reads, ArgPart::ReadPitch),
+        writes: area(ArgPart::Writes, ArgPart::WritePitch),
+        is_host: [
+            direction == Some(Direction::HostToDevice),
+            direction == Some(Direction::DeviceToHost),
+        ],
+    };
+    (memory.reads.is_some() || memory.writes.is_some()).then_some(memory)
+}
+
+/// Effect of a call that gives memory back when its stream gets there.
+fn freed_in_order(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
+    let address = *trace.args(call).get(function.part(ArgPart::PoolFreed)?)?;
+    let task = call.task.map(|task| trace.task(task));
+    let place = match task.filter(|it| trace.runs(it)) {
+        Some(task) => Some((task.stream, task.sequence)),
+        None => last(trace, call.stream?, call),
+    };
+    Some(Act::FreesInOrder(place?, address))
+}
+
+/// Effect of a call on the allocated memory.
+fn memory_of(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
+    let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
+    let of_part = |part: ArgPart| Some(Area::of(word(part)?, word(ArgPart::Size)?)?.whole());
+    if let Some(range) = of_part(ArgPart::Pooled) {
+        return Some(Act::Renews(range));
+    }
+    let device = of_part(ArgPart::Allocated).map(|range| Act::Allocates(range, false));
+    device.or_else(|| Some(Act::Allocates(of_part(ArgPart::HostAllocated)?, true)))
+}

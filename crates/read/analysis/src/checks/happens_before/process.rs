@@ -1,0 +1,650 @@
+//! The order of one process's tasks, as far as its calls make it, and the memory that they use.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use ascend_trace_recording::{EventId, Generation, StreamId};
+
+use super::action::{Act, Action, Memory as Used, StreamPosition};
+use super::area::Area;
+use super::clock::{Clock, Host};
+use super::graphs::{Graph, Graphs};
+use super::left_copies::LeftCopies;
+use super::memory::{Memory, Use};
+use super::sync_events::{At, EventUse, HeldEvents};
+use super::written::Written;
+use super::{Fact, Note};
+
+/// Streams that are followed at a time.
+const MOST_STREAMS: u32 = 1 << 12;
+/// Largest number of events with kept recordings.
+const MOST_EVENTS: usize = 1 << 16;
+/// Recordings of one event that are remembered: a wait of another thread may name an older one.
+const MOST_RECORDS: usize = 4;
+/// Allocations that are remembered.
+const MOST_ALLOCATIONS: usize = 1 << 20;
+
+/// A stream that is followed.
+#[derive(Debug)]
+struct Lane {
+    slot: u32,
+    /// The position before its first task.
+    base: u64,
+    /// The position of its last task that matters.
+    top: u64,
+    /// The predecessors of its next task, itself included.
+    clock: Clock,
+    /// From this position on, it waits for something that is not known, until the host knows that this is done.
+    unknown: Option<u64>,
+}
+
+impl Lane {
+    fn is_unknown(&self, host: &Host) -> bool {
+        self.unknown.is_some_and(|from| host.at(self.slot) < from)
+    }
+
+    fn position(&self, number: u32) -> u64 {
+        self.base + u64::from(number) + 1
+    }
+}
+
+/// The predecessors of a recording of an event, itself included.
+#[derive(Debug)]
+struct Record {
+    generation: u32,
+    slot: u32,
+    position: u64,
+    clock: Arc<Clock>,
+}
+
+/// Slots that streams have had, and where their positions go on.
+#[derive(Debug, Default)]
+struct Slots {
+    count: u32,
+    free: Vec<(u32, u64)>,
+}
+
+impl Slots {
+    fn take(&mut self) -> Option<(u32, u64)> {
+        if let Some(free) = self.free.pop() {
+            return Some(free);
+        }
+        let slot = Some(self.count).filter(|slot| *slot < MOST_STREAMS)?;
+        self.count += 1;
+        Some((slot, 0))
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Process {
+    host: Host,
+    slots: Slots,
+    lanes: HashMap<StreamId, Lane>,
+    events: HashMap<EventId, Vec<Record>>,
+    /// What calls that wait looked at when they began, by the number of the call.
+    looks: HashMap<u32, Clock>,
+    memory: Memory,
+    written: Written,
+    /// The last copy to the host of each stream, by its slot.
+    to_host: BTreeMap<u32, Use>,
+    /// Those of devices that a call may have ended.
+    left: LeftCopies,
+    /// Begin, end, and whether it is the host's.
+    allocations: BTreeMap<u64, (u64, bool)>,
+    /// If streams may wait for unrecorded events: the streams that were made since.
+    made: Option<HashSet<StreamId>>,
+    graphs_wait: bool,
+    graphs: Graphs,
+    held: HeldEvents,
+    /// There were too many streams: nothing is said of the process.
+    gave_up: bool,
+}
+
+impl Process {
+    /// With `is_late`, the process had streams before the recording begins.
+    pub(super) fn new(is_late: bool) -> Self {
+        Self {
+            made: is_late.then(HashSet::new),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn take(&mut self, action: Action, facts: &mut Vec<Fact>) {
+        if self.gave_up {
+            return;
+        }
+        let note = action.note;
+        self.left.take(&action.act);
+        match action.act {
+            Act::Looks(places) => self.look(note.number, &places),
+            Act::Learns => {
+                if let Some(clock) = self.looks.remove(&note.number) {
+                    self.learn(&clock);
+                }
+            }
+            Act::LearnsOf(event) => self.learn_of(event),
+            Act::Records(place, event) => self.record(place, event),
+            Act::Waits(stream, number, event) => {
+                let is_needless = self.wait(stream, number, event);
+                facts.push(Fact::Waited {
+                    by: note,
+                    is_needless,
+                });
+            }
+            Act::WaitsForUnknown(stream, number) => self.lose((stream, number)),
+            Act::CallsBack(stream, number) => {
+                self.look(note.number, &[(stream, number)]);
+                if let Some(clock) = self.looks.remove(&note.number) {
+                    self.learn(&clock);
+                }
+                self.lose((stream, number));
+            }
+            Act::Replays(place, graph) => {
+                self.written.doubt_all();
+                self.replay(place, graph, note, facts);
+            }
+            Act::Captures(graph, used) => self.graphs.capture(graph, used),
+            Act::ChangesGraphs => self.graphs.change(),
+            Act::EndsGraph(graph) => self.graphs.end(graph),
+            Act::CapturesWait => self.graphs_wait = true,
+            Act::Uses(place, used) => {
+                self.move_contents(Some(place), &used, note, facts);
+                self.task_uses(place, &self.known(used), note, facts);
+            }
+            Act::HostUses(used) => {
+                self.move_contents(None, &used, note, facts);
+                self.host_uses(&used, note, facts);
+            }
+            Act::MayHostUse(place, used) => {
+                self.move_contents(Some(place), &used, note, facts);
+                self.may_host_use(place, used, note, facts);
+            }
+            Act::MayWrite => self.written.doubt_all(),
+            Act::Mentions(addresses) => {
+                addresses.into_iter().for_each(|it| self.written.doubt(it));
+            }
+            Act::Allocates(range, is_host) => self.allocate(range, is_host),
+            Act::Renews(range) => self.allocate(range, false),
+            Act::Frees(address, is_checked) => self.free(address, is_checked, note, facts),
+            Act::FreesInOrder(place, address) => self.free_in_order(place, address, note, facts),
+            Act::EndsEvent(event) => {
+                self.events.remove(&event);
+                self.held.end(event);
+            }
+            Act::Holds(event, act) => self.hold(event, act, note, facts),
+            Act::MakesStream(stream) => {
+                if let Some(made) = &mut self.made {
+                    made.insert(stream);
+                }
+            }
+            Act::EndsStream(stream) => self.end_stream(stream),
+            Act::Drops(stream, number) => self.drop_tasks(stream, number, note, facts),
+            Act::Finalizes => {
+                facts.extend(self.pending_copies(Some(note)));
+                self.to_host.clear();
+            }
+            Act::LeavesDevice(streams) => self.leave_device(&streams, note),
+            Act::Resets => {
+                *self = Self {
+                    left: std::mem::take(&mut self.left),
+                    graphs_wait: self.graphs_wait,
+                    made: self.made.take(),
+                    ..Self::default()
+                };
+            }
+            Act::Misses => self.miss(),
+        }
+        if self.gave_up {
+            facts.push(Fact::Unknown(Some(action.process)));
+        }
+    }
+
+    fn lane(&mut self, stream: StreamId) -> Option<&mut Lane> {
+        let vacant = match self.lanes.entry(stream) {
+            Entry::Occupied(known) => return Some(known.into_mut()),
+            Entry::Vacant(vacant) => vacant,
+        };
+        let Some((slot, base)) = self.slots.take() else {
+            self.gave_up = true;
+            return None;
+        };
+        let made = self.made.as_ref();
+        let is_late = made.is_some_and(|made| !made.contains(&stream));
+        Some(vacant.insert(Lane {
+            slot,
+            base,
+            top: base,
+            clock: Clock::default(),
+            unknown: is_late.then_some(base + 1),
+        }))
+    }
+
+    /// The slot and position of a task that has been submitted.
+    fn submitted(&mut self, (stream, number): StreamPosition) -> Option<(u32, u64)> {
+        let lane = self.lane(stream)?;
+        let position = lane.position(number);
+        lane.top = lane.top.max(position);
+        lane.clock.raise((lane.slot, position));
+        Some((lane.slot, position))
+    }
+
+    fn look(&mut self, call: u32, places: &[StreamPosition]) {
+        let mut clock = Clock::default();
+        for place in places {
+            let Some(lane) = self.lane(place.0) else {
+                continue;
+            };
+            let position = (lane.slot, lane.position(place.1));
+            clock.join(&lane.clock);
+            clock.raise(position);
+            let unknown = lane.unknown;
+            clock.is_open |= unknown.is_some_and(|from| self.host.at(position.0) < from);
+        }
+        self.looks.insert(call, clock);
+    }
+
+    fn learn(&mut self, clock: &Clock) {
+        clock
+            .entries()
+            .iter()
+            .for_each(|entry| self.host.raise(*entry));
+        if clock.is_open {
+            self.learn_all();
+        }
+    }
+
+    /// All that has been submitted may be done.
+    fn learn_all(&mut self) {
+        for lane in self.lanes.values() {
+            self.host.raise((lane.slot, lane.top));
+        }
+    }
+
+    fn learn_of(&mut self, event: Generation) {
+        match self.find(event).map(|it| Arc::clone(&it.clock)) {
+            Some(clock) => self.learn(&clock),
+            None => self.learn_all(),
+        }
+    }
+
+    fn find(&self, event: Generation) -> Option<&Record> {
+        let records = self.events.get(&event.event)?;
+        records.iter().find(|it| it.generation == event.number)
+    }
+
+    fn record(&mut self, place: StreamPosition, event: Generation) {
+        let Some((slot, position)) = self.submitted(place) else {
+            return;
+        };
+        let host = &self.host;
+        let Some(lane) = self.lanes.get_mut(&place.0) else {
+            return;
+        };
+        lane.clock.prune(host);
+        let mut clock = lane.clock.clone();
+        clock.is_open |= lane.is_unknown(host);
+        if self.events.len() >= MOST_EVENTS && !self.events.contains_key(&event.event) {
+            self.events.clear();
+        }
+        let records = self.events.entry(event.event).or_default();
+        if records.len() >= MOST_RECORDS {
+            records.remove(0);
+        }
+        records.push(Record {
+            generation: event.number,
+            slot,
+            position,
+            clock: Arc::new(clock),
+        });
+    }
+
+    /// Returns whether the stream had this order without the wait. Knowledge of the host does not count: in another run, it may know
+    /// less.
+    fn wait(&mut self, stream: StreamId, number: Option<u32>, event: Option<Generation>) -> bool {
+        let record = event.and_then(|event| self.find(event));
+        let record = record.map(|it| (it.slot, it.position, Arc::clone(&it.clock)));
+        let host_knows = |host: &Host, (slot, position)| host.at(slot) >= position;
+        match record {
+            // It was done before: the host knows all that came before it.
+            Some((slot, position, _)) if host_knows(&self.host, (slot, position)) => false,
+            Some((slot, position, clock)) if !clock.is_open => {
+                let Some(lane) = self.lane(stream) else {
+                    return false;
+                };
+                let comes_before = lane.slot == slot || lane.clock.at(slot) >= position;
+                let is_known = lane.unknown.is_none() && !lane.clock.is_open;
+                lane.clock.join(&clock);
+                is_known && comes_before
+            }
+            _ => {
+                let top = self.lane(stream).map(|lane| lane.top - lane.base);
+                let number = number.map_or(top.unwrap_or(0), u64::from);
+                self.lose((stream, u32::try_from(number).unwrap_or(u32::MAX)));
+                false
+            }
+        }
+    }
+
+    fn hold(&mut self, event: EventId, act: EventUse, note: Note, facts: &mut Vec<Fact>) {
+        let Some((slot, position)) = self.submitted(act.place()) else {
+            return;
+        };
+        let Some(lane) = self.lanes.get(&act.place().0) else {
+            return;
+        };
+        let (host, clock) = (&self.host, &lane.clock);
+        let is_unknown = lane.is_unknown(host) || clock.is_open;
+        let is_before = |it: &At| {
+            is_unknown || it.slot == slot || it.position <= host.at(it.slot).max(clock.at(it.slot))
+        };
+        let at = At {
+            slot,
+            position,
+            note,
+        };
+        facts.extend(self.held.take(event, act, at, is_before));
+    }
+
+    /// From here on the predecessors of a stream's tasks are not known.
+    fn lose(&mut self, place: StreamPosition) {
+        let Some((_, position)) = self.submitted(place) else {
+            return;
+        };
+        if let Some(lane) = self.lanes.get_mut(&place.0) {
+            lane.unknown = lane.unknown.max(Some(position));
+        }
+    }
+
+    /// Without possible pageable memory of the host, which an older runtime copies itself.
+    fn known(&self, used: Used) -> Used {
+        let is_ours = |area: &Area, is_host: bool| !is_host || self.is_pinned(&area.whole());
+        let [reads, writes] = used.is_host;
+        Used {
+            reads: used.reads.filter(|area| is_ours(area, reads)),
+            writes: used.writes.filter(|area| is_ours(area, writes)),
+            ..used
+        }
+    }
+
+    fn is_pinned(&self, range: &Range<u64>) -> bool {
+        let before = self.allocations.range(..=range.start).next_back();
+        before.is_some_and(|(_, (end, is_host))| *is_host && range.end <= *end)
+    }
+
+    /// Whether it copies from a device to the host. A copy may leave the direction to the runtime.
+    fn is_to_host(&self, used: &Used) -> bool {
+        let (Some(reads), Some(writes)) = (&used.reads, &used.writes) else {
+            return false;
+        };
+        let is_pinned = |area: &Area| self.is_pinned(&area.whole());
+        used.is_host[1] || is_pinned(writes) && !is_pinned(reads)
+    }
+
+    fn task_uses(&mut self, place: StreamPosition, used: &Used, note: Note, facts: &mut Vec<Fact>) {
+        let Some((slot, position)) = self.submitted(place) else {
+            return;
+        };
+        let is_to_host = self.is_to_host(used);
+        let Some(lane) = self.lanes.get_mut(&place.0) else {
+            return;
+        };
+        let host = &self.host;
+        if lane.is_unknown(host) {
+            return;
+        }
+        lane.clock.prune(host);
+        let clock = &lane.clock;
+        let is_before = |it: &Use| {
+            let reached = host.at(it.slot).max(clock.at(it.slot));
+            it.slot == slot || it.position <= reached
+        };
+        facts.extend(race(&self.memory, used, note, is_before));
+        let by = Use {
+            slot,
+            position,
+            note,
+        };
+        for range in used.reads.iter().flat_map(Area::ranges) {
+            self.memory.read(&range, by, is_before);
+        }
+        if let Some(area) = &used.writes {
+            for range in area.ranges() {
+                self.memory.write(&range, by);
+            }
+            if is_to_host {
+                self.to_host.insert(slot, by);
+            }
+        }
+        self.memory.tidy(|it| it.position <= host.at(it.slot));
+    }
+
+    /// A replay uses what its nodes use.
+    fn replay(
+        &mut self,
+        place: StreamPosition,
+        serial: Option<u32>,
+        note: Note,
+        facts: &mut Vec<Fact>,
+    ) {
+        let graph = serial.and_then(|serial| self.graphs.take(serial));
+        let freed = graph.as_ref().and_then(Graph::freed);
+        facts.extend(freed.map(|freed| Fact::ReplaysFreed { by: note, freed }));
+        if self.graphs_wait {
+            self.lose(place);
+        } else if freed.is_none() {
+            let uses = graph.iter().flat_map(Graph::uses);
+            for used in uses {
+                self.task_uses(place, &self.known(used.clone()), note, facts);
+            }
+        }
+        if let Some((serial, graph)) = serial.zip(graph) {
+            self.graphs.put(serial, graph);
+        }
+    }
+
+    /// Follows which memory was written, and looks for copies to the host of memory that was not.
+    fn move_contents(
+        &mut self,
+        place: Option<StreamPosition>,
+        used: &Used,
+        note: Note,
+        facts: &mut Vec<Fact>,
+    ) {
+        let lane = place.and_then(|place| self.lanes.get(&place.0));
+        let is_unknown = lane.is_some_and(|it| it.is_unknown(&self.host));
+        match (&used.reads, &used.writes) {
+            (Some(from), to) if used.is_host[1] => {
+                let missing = self.written.missing(from);
+                if missing > 0 && !is_unknown {
+                    facts.push(Fact::ReadsUnwritten { by: note, missing });
+                }
+                to.iter().for_each(|it| self.written.write(it));
+            }
+            // The memory that it reads may be written later.
+            (Some(from), Some(to)) if !is_unknown => self.written.copy(from, to),
+            (_, to) => to.iter().for_each(|it| self.written.write(it)),
+        }
+    }
+
+    /// The host does it now: earlier submissions must be done.
+    fn host_uses(&mut self, used: &Used, note: Note, facts: &mut Vec<Fact>) {
+        let is_before = |it: &Use| it.position <= self.host.at(it.slot);
+        facts.extend(race(&self.memory, used, note, is_before));
+    }
+
+    fn may_host_use(
+        &mut self,
+        place: StreamPosition,
+        used: Used,
+        note: Note,
+        facts: &mut Vec<Fact>,
+    ) {
+        let sides = [&used.reads, &used.writes].into_iter().zip(used.is_host);
+        let mut of_host = sides.filter(|(_, is_host)| *is_host);
+        let is_pinned = |area: &Option<Area>| {
+            let area = area.as_ref();
+            area.is_some_and(|area| self.is_pinned(&area.whole()))
+        };
+        if of_host.all(|(area, _)| is_pinned(area)) {
+            self.task_uses(place, &used, note, facts);
+            return;
+        }
+        self.look(note.number, &[place]);
+        if let Some(clock) = self.looks.remove(&note.number) {
+            self.learn(&clock);
+        }
+    }
+
+    fn allocate(&mut self, range: Range<u64>, is_host: bool) {
+        self.memory.forget(&range);
+        if !is_host {
+            self.written.allocate(&range);
+        }
+        if self.allocations.len() < MOST_ALLOCATIONS {
+            self.allocations.insert(range.start, (range.end, is_host));
+        }
+    }
+
+    fn free(&mut self, address: u64, is_checked: bool, note: Note, facts: &mut Vec<Fact>) {
+        self.written.free(address);
+        let Some((end, is_host)) = self.allocations.remove(&address) else {
+            return;
+        };
+        let range = address..end;
+        let is_before = |it: &Use| it.position <= self.host.at(it.slot);
+        let shared = self.memory.conflict(&range, true, is_before);
+        let shared = shared.filter(|_| is_checked);
+        facts.extend(shared.map(|it| Fact::freed(it, note, is_host)));
+        self.memory.forget(&range);
+        self.graphs.free(&range, note);
+    }
+
+    /// A stream gives memory back to a pool: uses on other streams must come before it.
+    fn free_in_order(
+        &mut self,
+        place: StreamPosition,
+        address: u64,
+        note: Note,
+        facts: &mut Vec<Fact>,
+    ) {
+        self.written.free(address);
+        let (Some((slot, _)), Some((end, is_host))) =
+            (self.submitted(place), self.allocations.remove(&address))
+        else {
+            return;
+        };
+        let range = address..end;
+        let lane = self.lanes.get(&place.0);
+        if let Some(lane) = lane.filter(|it| !it.is_unknown(&self.host)) {
+            let reached = |it: &Use| self.host.at(it.slot).max(lane.clock.at(it.slot));
+            let is_before = |it: &Use| it.slot == slot || it.position <= reached(it);
+            let shared = self.memory.conflict(&range, true, is_before);
+            facts.extend(shared.map(|it| Fact::freed(it, note, is_host)));
+        }
+        self.memory.forget(&range);
+        self.graphs.free(&range, note);
+    }
+
+    fn end_stream(&mut self, stream: StreamId) {
+        if let Some(made) = &mut self.made {
+            made.remove(&stream);
+        }
+        let Some(lane) = self.lanes.remove(&stream) else {
+            return;
+        };
+        self.to_host.remove(&lane.slot);
+        self.host.raise((lane.slot, lane.top));
+        let from = self.host.at(lane.slot);
+        self.slots.free.push((lane.slot, from));
+    }
+
+    fn drop_tasks(&mut self, stream: StreamId, number: u32, note: Note, facts: &mut Vec<Fact>) {
+        let Some(lane) = self.lane(stream) else {
+            return;
+        };
+        let (slot, last, base) = (lane.slot, lane.position(number), lane.base);
+        let known = self.host.at(slot).max(base);
+        if known < last {
+            facts.push(Fact::Dropped {
+                by: note,
+                tasks: last - known,
+            });
+        }
+    }
+
+    /// A call begins that may end the device of these streams.
+    fn leave_device(&mut self, streams: &[StreamId], by: Note) {
+        for stream in streams {
+            let lane = self.lanes.get(stream);
+            let Some(lane) = lane.filter(|it| !it.is_unknown(&self.host)) else {
+                continue;
+            };
+            let Some(copy) = self.to_host.get(&lane.slot) else {
+                continue;
+            };
+            let mut looks = self.looks.values();
+            let is_awaited = looks.any(|clock| clock.at(lane.slot) >= copy.position);
+            if copy.position > self.host.at(lane.slot) && !is_awaited {
+                self.left.add(*stream, copy.note, by);
+            }
+        }
+    }
+
+    /// The copies to the host of which the host does not know that they are done, one for each stream.
+    pub(super) fn pending_copies(&self, by: Option<Note>) -> Vec<Fact> {
+        let is_known = |slot: u32| {
+            let mut lanes = self.lanes.values();
+            let lane = lanes.find(|it| it.slot == slot);
+            lane.is_some_and(|it| !it.is_unknown(&self.host))
+        };
+        let pending = self.to_host.values();
+        let pending = pending.filter(|it| it.position > self.host.at(it.slot));
+        let pending = pending.filter(|it| !self.gave_up && is_known(it.slot));
+        let facts = pending.map(|copy| Fact::NotWaitedFor {
+            copy: copy.note,
+            by,
+        });
+        let left = self.left.facts();
+        let left = left.filter(|_| by.is_none() && !self.gave_up);
+        facts.chain(left).collect()
+    }
+
+    /// Calls were not recorded: streams may wait for anything, and memory may be anyone's.
+    fn miss(&mut self) {
+        self.memory.clear();
+        self.written.clear();
+        self.to_host.clear();
+        self.events.clear();
+        self.looks.clear();
+        self.allocations.clear();
+        self.held.clear();
+        self.graphs.change();
+        self.made = Some(HashSet::new());
+        for lane in self.lanes.values_mut() {
+            lane.clock = Clock::default();
+            lane.unknown = Some(lane.top + 1);
+        }
+    }
+}
+
+/// The race of a use of memory with an unordered earlier one: for its writes, or else for its reads.
+fn race(
+    memory: &Memory,
+    used: &Used,
+    note: Note,
+    is_before: impl Fn(&Use) -> bool + Copy,
+) -> Option<Fact> {
+    let writes = used.writes.as_ref().map(|area| (area, true));
+    let reads = used.reads.as_ref().map(|area| (area, false));
+    writes.into_iter().chain(reads).find_map(|(area, writes)| {
+        let each = area.ranges();
+        let mut each = each.filter_map(|it| memory.conflict(&it, writes, is_before));
+        let mut shared = each.next()?;
+        let first = shared.before.note.number;
+        let others = each.filter(|it| it.before.note.number == first);
+        shared.bytes += others.map(|it| it.bytes).sum::<u64>();
+        Some(Fact::race(shared, note, writes))
+    })
+}

@@ -1,0 +1,145 @@
+//! A thread waited for the device after each of many short tasks, or after a few of them. While it waits, it submits nothing. So the device is idle
+//! from the end of each task until the thread has returned from the wait and submitted the next one. This takes longer than the
+//! tasks themselves.
+//!
+//! Submit all tasks first, and wait once. Tasks of one stream run in order without a wait.
+
+use std::collections::HashMap;
+
+use ascend_trace_format::api::WaitTarget;
+use ascend_trace_recording::units::{count, duration};
+use ascend_trace_recording::{CallId, FunctionId, ThreadId, Trace};
+
+use super::super::{Check, Finding, Remedy};
+use crate::dependencies::runs;
+use crate::{Class, Window};
+
+/// Fewer waits are not worth a word.
+const LEAST: u64 = 64;
+/// Longer work is worth a wait. Nanoseconds.
+const SHORT_NS: i64 = 50_000;
+/// The largest number of tasks before a wait.
+const FEW: u64 = 4;
+
+/// A thread on its way.
+#[derive(Debug, Default)]
+struct ThreadWaits {
+    /// Tasks since the last wait, those that have a time, and their sum.
+    tasks: u64,
+    timed: u64,
+    time: i64,
+    waits: u64,
+    found: HashMap<FunctionId, Waits>,
+}
+
+/// Waits for short work by one function.
+#[derive(Debug)]
+struct Waits {
+    finding: Finding,
+    tasks: u64,
+    ran: i64,
+}
+
+impl Waits {
+    fn words(&self) -> String {
+        let (name, waits) = (&self.finding.site.name, self.finding.count);
+        let of = match self.tasks == waits {
+            true => format!("{name} was called after each of {} short tasks", count(waits)),
+            false => {
+                let tasks = count(self.tasks);
+                format!("{name} was called {} times for {tasks} short tasks", count(waits))
+            }
+        };
+        format!(
+            "{of}: they ran for {} in all, and the waits took {}",
+            duration(self.ran),
+            duration(self.finding.total_ns),
+        )
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct SyncEachTask {
+    threads: HashMap<ThreadId, ThreadWaits>,
+}
+
+impl Check for SyncEachTask {
+    fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
+        let trace = window.trace;
+        for thread in (0..trace.threads().len() as u32).map(ThreadId) {
+            for id in window.thread_calls(thread) {
+                self.threads
+                    .entry(thread)
+                    .or_default()
+                    .take(trace, id, wanted);
+            }
+        }
+    }
+
+    fn findings(&mut self) -> Vec<Finding> {
+        let threads = std::mem::take(&mut self.threads).into_values();
+        let found = threads.flat_map(|state| {
+            // Most waits of the thread are like this.
+            let least = LEAST.max(state.waits / 2);
+            let found = state.found.into_values();
+            found.filter(move |it| it.finding.count >= least)
+        });
+        let found = found.map(|waits| Finding {
+            what: waits.words(),
+            // The tasks themselves would take as long.
+            total_ns: waits.finding.total_ns - waits.ran,
+            advice: "submit the tasks first, and wait once".to_owned(),
+            remedy: Some(Remedy::NoWait),
+            ..waits.finding
+        });
+        found.collect()
+    }
+}
+
+impl ThreadWaits {
+    fn take(&mut self, trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) {
+        let call = trace.call(id);
+        if let Some(task) = call.task {
+            let is_work = Class::of(trace, trace.task(task)) == Class::Work;
+            if is_work && runs(trace, task) {
+                self.tasks += 1;
+                let time = trace.task(task).time;
+                self.timed += u64::from(time.is_some());
+                self.time += time.map_or(0, |it| it.duration());
+            }
+            return;
+        }
+        let waits = trace.function(call.function).role.meaning().waits;
+        let is_wait = matches!(
+            waits,
+            WaitTarget::Stream | WaitTarget::Device | WaitTarget::Event
+        );
+        if !is_wait || call.depth > 0 {
+            return;
+        }
+        self.waits += 1;
+        let tasks = std::mem::take(&mut self.tasks);
+        let (timed, ran) = (std::mem::take(&mut self.timed), std::mem::take(&mut self.time));
+        let is_short = (1..=FEW).contains(&tasks) && timed == tasks && ran <= SHORT_NS;
+        // The wait costs more than the work.
+        if !is_short || !wanted(id) || call.end - call.begin <= ran {
+            return;
+        }
+        let this = Finding {
+            calls: vec![trace.call_number(id)],
+            ..Finding::of_call(trace, id)
+        };
+        self.found
+            .entry(call.function)
+            .and_modify(|known| {
+                known.finding.join(&this);
+                known.tasks += tasks;
+                known.ran += ran;
+            })
+            .or_insert(Waits {
+                finding: this,
+                tasks,
+                ran,
+            });
+    }
+}

@@ -1,0 +1,197 @@
+//! Communication between ranks: calls, bytes, the wait for the last rank, transfer, bandwidth, and computing at the same time.
+//!
+//! A collective cannot move its data before its last rank has begun. So the time of a rank in it is a wait, until the last
+//! rank began, and the transfer after that. Both are known if all ranks are in the recording, on clocks that can be compared.
+//! Collectives are matched by communicator, function and number (`Numbering`), and messages by their two ranks. Bandwidth is
+//! size by transfer. Where the wait is not known, it is size by the whole time, which is the least that it can be.
+
+mod groups;
+mod overlap;
+mod part_times;
+mod rounds;
+mod rows;
+mod sums;
+
+use ascend_trace_format::api::TaskKind;
+use ascend_trace_recording::{StreamId, Task, TaskId, TimeRange, Trace};
+use serde::Serialize;
+
+use crate::align::numbering::{Numbered, Numbering};
+use crate::collectives::Collective;
+use crate::columns::rows;
+use crate::{Class, Fold, Needs, Window};
+
+use groups::Groups;
+use overlap::Overlaps;
+use rounds::{Member, Rounds};
+use sums::{PartOf, Sums};
+
+pub use rows::{CollectiveStats, GroupStats, LinkStats, RankStats};
+
+/// The communication of a recording.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Communication {
+    /// In the order of their first use.
+    #[serde(serialize_with = "rows")]
+    pub groups: Vec<GroupStats>,
+    /// By time, longest first.
+    #[serde(serialize_with = "rows")]
+    pub collectives: Vec<CollectiveStats>,
+    /// By group and rank.
+    #[serde(serialize_with = "rows")]
+    pub ranks: Vec<RankStats>,
+    /// Pairs of ranks with messages, the slowest first.
+    #[serde(serialize_with = "rows")]
+    pub links: Vec<LinkStats>,
+}
+
+/// Sums up the communication of a recording.
+#[derive(Debug, Default)]
+pub struct CommunicationFold {
+    range: Option<TimeRange>,
+    numbering: Numbering,
+    groups: Groups,
+    rounds: Rounds,
+    overlaps: Overlaps,
+    sums: Sums,
+}
+
+impl CommunicationFold {
+    /// Of collectives that overlap a range of time.
+    pub fn within(range: Option<TimeRange>) -> Self {
+        Self {
+            range,
+            ..Self::default()
+        }
+    }
+
+    /// Takes the computing of a window, and returns its collectives in their order.
+    fn collectives(&mut self, window: &Window<'_>) -> Vec<TaskId> {
+        let trace = window.trace;
+        let mut found = Vec::new();
+        for stream in (0..trace.streams().len() as u32).map(StreamId) {
+            for id in window.stream_tasks(stream) {
+                let task = trace.task(id);
+                if !trace.runs(task) || Class::of(trace, task) != Class::Work {
+                    continue;
+                }
+                match task.kind {
+                    TaskKind::Collective => found.push(id),
+                    TaskKind::Memcpy | TaskKind::Memset => {}
+                    _ => self.overlaps.compute(device(trace, task), task.time),
+                }
+            }
+        }
+        found.sort_by_key(|id| (window.keys.task(*id), *id));
+        found
+    }
+
+    fn collective(&mut self, trace: &Trace, task: &Task) {
+        let call = trace.call(task.call);
+        let numbered = self.numbering.number(trace, task);
+        let Some(collective) = Collective::of(trace, call) else {
+            return;
+        };
+        let process = trace.stream(task.stream).process;
+        let group = self.groups.of(
+            &self.numbering,
+            (process, collective.comm),
+            numbered.as_ref(),
+        );
+        let ranks = self.groups.size(group);
+        let part = PartOf {
+            group,
+            function: self.sums.function(trace.task_name(task)),
+            process,
+            link: self.link(numbered.as_ref()),
+            size: collective.size(ranks),
+            bus_factor: collective.bus_factor(ranks),
+        };
+        let is_counted = self
+            .range
+            .is_none_or(|range| range.overlaps(trace.extent(task)));
+        if is_counted {
+            self.sums.call(part, task.time);
+        }
+        let Some(time) = task.time else { return };
+        if is_counted {
+            self.overlaps.communicate(device(trace, task), part, time);
+        }
+        if let Some(numbered) = numbered.filter(|_| ranks.is_some()) {
+            let process = trace.process(process);
+            let member = Member {
+                part: is_counted.then_some(part),
+                rank: self.comm(&numbered).map_or(u64::MAX, |it| it.rank),
+                time,
+                clock: (process.clock, process.clock_error),
+                shape: numbered.round.shape,
+            };
+            self.join(&numbered, group, member);
+        }
+    }
+
+    /// Adds a rank to its collective. If it was the last one that was missing, the waits are known.
+    fn join(&mut self, numbered: &Numbered, group: usize, member: Member) {
+        let Some(comm) = self.comm(numbered) else {
+            return;
+        };
+        let (size, lane) = (comm.size, comm.lanes.get(numbered.lane));
+        let Some(lane) = lane else { return };
+        let (size, lane) = match lane.peers {
+            Some((from, to)) => (2, (String::new(), from, to)),
+            None => (size, (lane.function.clone(), 0, 0)),
+        };
+        let number = numbered.round.number;
+        let complete = self.rounds.join((group, lane), number, member, size);
+        if let Some(split) = complete.and_then(|it| it.split()) {
+            self.sums.split(group, &split);
+        }
+    }
+
+    fn comm(&self, numbered: &Numbered) -> Option<&crate::align::Comm> {
+        let participant = self.numbering.participants.get(&numbered.process)?;
+        participant.comms.get(numbered.comm)
+    }
+
+    /// The ranks of a message, and whether the first one is this one.
+    fn link(&self, numbered: Option<&Numbered>) -> Option<(u64, u64)> {
+        let numbered = numbered?;
+        self.comm(numbered)?.lanes.get(numbered.lane)?.peers
+    }
+}
+
+impl Fold for CommunicationFold {
+    type Answer = Communication;
+
+    const NEEDS: Needs = Needs::Calls;
+
+    fn take(&mut self, window: &Window<'_>) {
+        let trace = window.trace;
+        self.numbering.take(window);
+        for id in self.collectives(window) {
+            self.collective(trace, trace.task(id));
+        }
+        let until = match window.part.is_last {
+            true => i64::MAX,
+            false => window.part.until,
+        };
+        let sums = &mut self.sums;
+        self.overlaps
+            .settle(until, |part, overlap| sums.overlap(part, overlap));
+        if window.part.is_last {
+            self.sums.describe(trace);
+        }
+    }
+
+    fn finish(mut self) -> Communication {
+        self.sums.members = self.groups.members();
+        let groups = self.groups.rows(&self.numbering, &self.sums);
+        rows::of(groups, &self.sums)
+    }
+}
+
+/// Numbers of the process and the device of a task.
+fn device(trace: &Trace, task: &Task) -> (u32, u32) {
+    let stream = trace.stream(task.stream);
+    (stream.process.0, stream.device)
+}

@@ -1,0 +1,165 @@
+//! The ranks of one collective, side by side: which one began last, and how long the others waited for it.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_recording::TaskTime;
+
+use super::part_times::{SplitTime, measured};
+use super::sums::PartOf;
+use crate::estimate::Estimate;
+
+/// Collectives of a function on a group, or messages between two ranks: group, function, ranks.
+pub(super) type LaneKey = (usize, (String, u64, u64));
+
+/// Collectives of a lane that wait for further ranks.
+const MOST_OPEN: usize = 1 << 14;
+
+/// A rank in a collective.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    /// `None` outside the range of interest.
+    pub(super) part: Option<PartOf>,
+    pub(super) rank: u64,
+    pub(super) time: TaskTime,
+    /// The number of the clock, and by how much it may be off.
+    pub(super) clock: (u32, Option<i64>),
+    pub(super) shape: u64,
+}
+
+/// Collectives that not all ranks have joined yet.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    open: BTreeMap<LaneKey, BTreeMap<u32, Round>>,
+}
+
+/// The ranks of one collective.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Round {
+    pub(super) members: Vec<Member>,
+}
+
+/// A collective with known waits.
+#[derive(Clone, Debug)]
+pub(super) struct SplitRound {
+    pub(super) parts: Vec<(PartOf, SplitTime)>,
+    /// The rank that certainly began last.
+    pub(super) last: Option<u64>,
+    /// The waits of the others.
+    pub(super) waited: Estimate,
+}
+
+impl Rounds {
+    /// Adds a member. Returns the collective when all ranks have joined.
+    pub(super) fn join(
+        &mut self,
+        lane: LaneKey,
+        number: u32,
+        member: Member,
+        size: u64,
+    ) -> Option<Round> {
+        let open = self.open.entry(lane).or_default();
+        let round = open.entry(number).or_default();
+        round.members.push(member);
+        if round.members.len() as u64 >= size {
+            return open.remove(&number);
+        }
+        if open.len() > MOST_OPEN {
+            open.pop_first();
+        }
+        None
+    }
+}
+
+impl Round {
+    /// The waits and transfers. `None` if the ranks ran different collectives, or their clocks cannot be compared.
+    pub(super) fn split(&self) -> Option<SplitRound> {
+        let first = self.members.first()?;
+        if self.members.iter().any(|it| it.shape != first.shape) {
+            return None;
+        }
+        let is_one_clock = self.members.iter().all(|it| it.clock.0 == first.clock.0);
+        let begins = self.members.iter().map(|it| {
+            let of_clock = match is_one_clock {
+                true => 0,
+                false => it.clock.1?,
+            };
+            Some(Begin::of(it, of_clock))
+        });
+        let begins: Vec<Begin> = begins.collect::<Option<_>>()?;
+        let waits: Vec<Estimate> = (0..begins.len()).map(|it| wait(&begins, it)).collect();
+        let last = certain_last(&begins);
+        let numbered = self.members.iter().zip(&waits);
+        let parts = numbered.clone().filter_map(|(member, wait)| {
+            let (wait, whole) = (*wait, measured(&member.time));
+            let wait = Estimate {
+                value: wait.value.min(whole.value),
+                low: wait.low.min(whole.value),
+                high: wait.high.min(whole.high),
+            };
+            let transfer = Estimate {
+                value: whole.value - wait.value,
+                low: (whole.low - wait.high).max(0.0),
+                high: whole.high - wait.low,
+            };
+            Some((member.part?, SplitTime { wait, transfer }))
+        });
+        let parts: Vec<(PartOf, SplitTime)> = parts.collect();
+        let mut waited = Estimate::default();
+        parts.iter().for_each(|(_, it)| waited.add(it.wait));
+        Some(SplitRound {
+            parts,
+            last: last.and_then(|it| self.members.get(it)).map(|it| it.rank),
+            waited,
+        })
+    }
+}
+
+/// The begin of a rank, and how far it may be off.
+#[derive(Clone, Copy, Debug)]
+struct Begin {
+    at: i64,
+    error: i64,
+}
+
+impl Begin {
+    fn of(member: &Member, of_clock: i64) -> Self {
+        Self {
+            at: member.time.begin,
+            error: member.time.error.saturating_add(of_clock),
+        }
+    }
+
+    fn earliest(&self) -> i64 {
+        self.at.saturating_sub(self.error)
+    }
+
+    fn latest(&self) -> i64 {
+        self.at.saturating_add(self.error)
+    }
+}
+
+/// From the begin of one to that of the last one.
+fn wait(begins: &[Begin], own: usize) -> Estimate {
+    let begin = begins[own];
+    let others = begins.iter().enumerate().filter(|(it, _)| *it != own);
+    let others = others.map(|(_, it)| it);
+    let after = |last: Option<i64>, from: i64| last.map_or(0, |it| it.saturating_sub(from).max(0));
+    let value = after(others.clone().map(|it| it.at).max(), begin.at);
+    let low = after(others.clone().map(Begin::earliest).max(), begin.latest());
+    let high = after(others.map(Begin::latest).max(), begin.earliest());
+    Estimate {
+        value: value as f64,
+        low: low as f64,
+        high: high as f64,
+    }
+}
+
+/// The one that began last, if no error can make it another one.
+fn certain_last(begins: &[Begin]) -> Option<usize> {
+    let (last, begin) = begins.iter().enumerate().max_by_key(|(_, it)| it.at)?;
+    let others = begins.iter().enumerate().filter(|(it, _)| *it != last);
+    others
+        .map(|(_, it)| it)
+        .all(|it| it.latest() < begin.earliest())
+        .then_some(last)
+}

@@ -1,0 +1,318 @@
+//! The tables of communication.
+
+use std::collections::BTreeMap;
+
+use super::Communication;
+use super::part_times::{Bandwidth, PartTimes, estimate};
+use super::sums::{LastCount, Lasts, Sums};
+use crate::columns::declare::*;
+
+/// The columns of the times in the field `times`.
+#[rustfmt::skip]
+macro_rules! part_times {
+    () => {
+        [
+            column("calls", Count, |it: &Self| it.times.calls.into(), "calls of all ranks in the recording").text("calls"),
+            column("timed", Count, |it: &Self| it.times.timed.into(), "calls that have a time").text("timed").if_any(|it: &Self| it.times.timed < it.times.calls),
+            column("bytes", Bytes, |it: &Self| it.times.size(), "sum over these calls of the size of the collective: the buffer that all ranks have, or the shares of all ranks together; `null` where no size is known"),
+            column("without_size", Count, |it: &Self| it.times.without_size.into(), "calls that are not in it, because their size is not known"),
+            column("", Bytes, |it: &Self| it.times.least_size(), "the size").text("size"),
+            column("time_ns", Duration, |it: &Self| it.times.whole().into(), "from begin to end, all timed calls together"),
+            column("time_error_ns", Duration, |it: &Self| it.times.whole_error().into(), "by how much it may be off"),
+            column("", Duration, |it: &Self| estimate(it.times.time, it.times.timed, it.times.timed), "the time and its error").text("time"),
+            column("split", Count, |it: &Self| it.times.split.into(), "timed calls with a known wait: all ranks of the collective have times on clocks that can be compared").text("split").if_any(|it: &Self| it.times.split > 0 && it.times.split < it.times.timed),
+            column("wait_ns", Duration, |it: &Self| it.times.wait().into(), "the part of these until the last rank had begun; `null` if it is not known"),
+            column("wait_error_ns", Duration, |it: &Self| it.times.wait_error().into(), "by how much it may be off"),
+            column("", Duration, |it: &Self| estimate(it.times.wait, it.times.split, it.times.timed), "the wait and its error").text("wait for last"),
+            column("transfer_ns", Duration, |it: &Self| it.times.transfer().into(), "the part of these after that; `null` if it is not known"),
+            column("transfer_error_ns", Duration, |it: &Self| it.times.transfer_error().into(), "by how much it may be off"),
+            column("", Duration, |it: &Self| estimate(it.times.transfer, it.times.split, it.times.timed), "the transfer and its error").text("transfer"),
+        ]
+    };
+}
+
+/// The columns of bandwidth.
+#[rustfmt::skip]
+macro_rules! bandwidths {
+    () => {
+        [
+            column("algorithm_bandwidth", Rate, |it: &Self| it.times.bandwidth_value(Bandwidth::Algorithm), "bytes in a second: size / transfer; where no transfer is known, size / time, which is the least that it can be; `null` if no size is known").text("algorithm"),
+            column("algorithm_bandwidth_error", Rate, |it: &Self| it.times.bandwidth_error(Bandwidth::Algorithm), "by how much it may be off, from the error of the transfer; `null` where it is only the least"),
+            column("bus_bandwidth", Rate, |it: &Self| it.times.bandwidth_value(Bandwidth::Bus), "the same times the factor of nccl-tests for n ranks. The factor is 2 (n-1) / n for an all-reduce, (n-1) / n where each rank has a share, otherwise 1").text("bus"),
+            column("bus_bandwidth_error", Rate, |it: &Self| it.times.bandwidth_error(Bandwidth::Bus), "by how much it may be off"),
+            column("bandwidth_is_least", Flag, |it: &Self| it.times.bandwidth(Bandwidth::Algorithm).is_some_and(|it| it.2).into(), "whether both bandwidths are only the least: the time contains the wait for the last rank, or more than half of the transfer may be error"),
+        ]
+    };
+}
+
+/// The columns of computing during collectives.
+#[rustfmt::skip]
+macro_rules! meanwhile {
+    () => {
+        [
+            column("computing_ns", Duration, |it: &Self| it.times.meanwhile.time.value_ns().into(), "the part of the time in which the same device computed for the same process"),
+            column("computing_error_ns", Duration, |it: &Self| it.times.meanwhile.time.error_ns().into(), "by how much it may be off"),
+            column("computing_is_least", Flag, |it: &Self| it.times.meanwhile.is_least.into(), "whether there was further computing without a time"),
+            column("", Duration, |it: &Self| it.times.computing(), "computing and its error").text("computing"),
+        ]
+    };
+}
+
+table_row! {
+/// Communicators of several ranks that are one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupStats {
+    pub group: u32 => column("group", Id, |it: &Self| it.group.into(), "number of the group, by its first use").text("group");
+    pub ranks: Option<u64> => column("ranks", Count, |it: &Self| it.ranks.into(), "ranks of the group; `null` if no recorded call made the communicator").text("ranks");
+    pub recorded: u64 => column("recorded_ranks", Count, |it: &Self| it.recorded.into(), "ranks with collectives in the recording").text("recorded");
+    pub identity: String => column("identity", Word, |it: &Self| it.identity.as_str().into(), "the same text at all ranks of a group; empty if no call shows it");
+    pub unknown: Option<&'static str> => column("unknown", Text, |it: &Self| it.unknown.into(), "why waits are not known and bandwidth is only the least, or `null`").text("waits are not known, because").if_any(|it: &Self| it.unknown.is_some());
+}
+}
+
+table_row! {
+/// The collectives of one function in one group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CollectiveStats {
+    pub group: u32 => column("group", Id, |it: &Self| it.group.into(), "the group, as in `groups[]`").text("group");
+    pub name: String => column("name", Text, |it: &Self| (&it.name).into(), "the function").text("collective");
+    ..part_times!();
+    => column("with_last", Count, |it: &Self| it.lasts.certain.into(), "collectives in which one rank was the last one, by more than the errors");
+    => column("last_rank", Id, |it: &Self| it.last().map(|it| it.0 as i64).into(), "the rank of the group that the others waited for longest; `null` if none is known");
+    => column("last_count", Count, |it: &Self| it.last().map(|it| it.1.count).into(), "in how many of `with_last` it was the last one");
+    => column("last_wait_ns", Duration, |it: &Self| it.last().map(|it| it.1.waited.value_ns()).into(), "how long the others waited in these, together");
+    => column("", Figures, |it: &Self| it.last_words(), "the last rank, and how often it was").text("last rank");
+    pub late_rank: Option<u64> => column("late_rank", Id, |it: &Self| it.late_rank.map(|it| it as i64).into(), "the rank that is late: it was the last one more often than chance gives (1 in 100), and waits for it took at least a tenth of the time. Otherwise `null`").text("late rank").if_any(|it: &Self| it.late_rank.is_some());
+    ..bandwidths!();
+    ..meanwhile!();
+    pub(crate) times: PartTimes;
+    pub(super) lasts: Lasts;
+}
+}
+
+table_row! {
+/// One rank of a group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankStats {
+    pub group: u32 => column("group", Id, |it: &Self| it.group.into(), "the group, as in `groups[]`").text("group");
+    pub process: u32 => column("process", Id, |it: &Self| it.process.into(), "number of the process in the recording").text("process");
+    pub rank: Option<u64> => column("rank", Id, |it: &Self| it.rank.map(|it| it as i64).into(), "rank of the process; `null` where it is unknown").text("rank");
+    pub group_rank: Option<u64> => column("group_rank", Id, |it: &Self| it.group_rank.map(|it| it as i64).into(), "its rank in the group, as in `last_rank`; `null` where it is unknown").text("rank in group");
+    ..part_times!();
+    => column("last_count", Count, |it: &Self| it.last.count.into(), "in how many collectives it was the last one, by more than the errors").text("last");
+    => column("last_wait_ns", Duration, |it: &Self| it.last.waited.value_ns().into(), "how long the others waited for it in these, together").text("waited for");
+    ..meanwhile!();
+    pub(crate) times: PartTimes;
+    pub(super) last: LastCount;
+}
+}
+
+table_row! {
+/// Messages from one rank to another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkStats {
+    pub group: u32 => column("group", Id, |it: &Self| it.group.into(), "the group, as in `groups[]`").text("group");
+    pub from: u64 => column("from_rank", Unsigned, |it: &Self| it.from.into(), "the rank of the group that sends").text("from");
+    pub to: u64 => column("to_rank", Unsigned, |it: &Self| it.to.into(), "the rank that receives").text("to");
+    ..part_times!();
+    ..bandwidths!();
+    pub of_usual: Option<f64> => column("of_usual", Share, |it: &Self| it.of_usual.into(), "its algorithm bandwidth as a part of the median of all links of the group. If the median is only the least, the part is at most this. `null` with fewer than three links, or if its own bandwidth is only the least").text("of median %").if_any(|it: &Self| it.of_usual.is_some());
+    pub(crate) times: PartTimes;
+}
+}
+
+impl PartTimes {
+    fn size(&self) -> Value<'static> {
+        match self.calls > self.without_size {
+            true => Value::Unsigned(self.bytes),
+            false => Value::Unknown,
+        }
+    }
+
+    fn least_size(&self) -> Value<'static> {
+        match i64::try_from(self.bytes) {
+            Ok(bytes) if self.calls > self.without_size => {
+                Value::estimate((bytes, 0), self.without_size)
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    fn whole(&self) -> Option<i64> {
+        (self.timed > 0).then(|| self.time.value_ns())
+    }
+
+    fn whole_error(&self) -> Option<i64> {
+        (self.timed > 0).then(|| self.time.error_ns())
+    }
+
+    fn wait(&self) -> Option<i64> {
+        (self.split > 0).then(|| self.wait.value_ns())
+    }
+
+    fn wait_error(&self) -> Option<i64> {
+        (self.split > 0).then(|| self.wait.error_ns())
+    }
+
+    fn transfer(&self) -> Option<i64> {
+        (self.split > 0).then(|| self.transfer.value_ns())
+    }
+
+    fn transfer_error(&self) -> Option<i64> {
+        (self.split > 0).then(|| self.transfer.error_ns())
+    }
+
+    fn computing(&self) -> Value<'static> {
+        let time = self.meanwhile.time;
+        let unestimated = u64::from(self.meanwhile.is_least);
+        match self.timed {
+            0 => Value::Unknown,
+            _ => Value::estimate((time.value_ns(), time.error_ns()), unestimated),
+        }
+    }
+}
+
+impl CollectiveStats {
+    fn last(&self) -> Option<(u64, LastCount)> {
+        self.lasts.most()
+    }
+
+    fn last_words(&self) -> Value<'static> {
+        self.last().map_or(Value::Unknown, |(rank, last)| {
+            Value::Text(format!("{rank}: {} of {}", last.count, self.lasts.certain).into())
+        })
+    }
+}
+
+/// The tables, from sums. Waits of groups in which they cannot be known are left out.
+pub(super) fn of(groups: Vec<GroupStats>, sums: &Sums) -> Communication {
+    let group = |number: usize| groups.get(number);
+    let is_known = |number: usize| group(number).is_some_and(|it| it.unknown.is_none());
+    let times = |number: usize, times: &PartTimes| match is_known(number) {
+        true => *times,
+        false => times.without_waits(),
+    };
+    let collectives = sums.functions.iter().map(|((number, function), of)| {
+        let lasts = match is_known(*number) {
+            true => of.1.clone(),
+            false => Lasts::default(),
+        };
+        let size = group(*number).and_then(|it| it.ranks);
+        CollectiveStats {
+            group: *number as u32,
+            name: sums.names.get(*function).cloned().unwrap_or_default(),
+            late_rank: size.and_then(|size| late_rank(&lasts, &of.0, size)),
+            times: times(*number, &of.0),
+            lasts,
+        }
+    });
+    let mut collectives: Vec<CollectiveStats> = collectives.collect();
+    let longest = |it: &CollectiveStats| std::cmp::Reverse(it.times.time.value_ns());
+    collectives.sort_by_key(longest);
+    let ranks = sums.ranks.iter().map(|((number, process), of)| {
+        let known = sums.processes.get(process).copied().unwrap_or_default();
+        let group_rank = sums.members.get(&(*number, *process)).copied();
+        let lasts = sums.lasts.get(number).filter(|_| is_known(*number));
+        let last = lasts.and_then(|it| it.ranks.get(&group_rank?));
+        RankStats {
+            group: *number as u32,
+            process: known.process,
+            rank: known.rank,
+            group_rank,
+            times: times(*number, of),
+            last: last.copied().unwrap_or_default(),
+        }
+    });
+    let mut ranks: Vec<RankStats> = ranks.collect();
+    ranks.sort_by_key(|it| (it.group, it.group_rank, it.process));
+    let links = sums.links.iter().map(|((number, from, to), of)| LinkStats {
+        group: *number as u32,
+        from: *from,
+        to: *to,
+        times: times(*number, of),
+        of_usual: None,
+    });
+    Communication {
+        collectives,
+        ranks,
+        links: compared(links.collect()),
+        groups,
+    }
+}
+
+/// The links compared with the others of their group, the slowest first.
+fn compared(mut links: Vec<LinkStats>) -> Vec<LinkStats> {
+    let usual = usual_speeds(&links);
+    for link in &mut links {
+        let own = link.times.bandwidth(Bandwidth::Algorithm);
+        let own = own.filter(|it| !it.2).map(|it| it.0 as f64);
+        let usual = usual.get(&link.group);
+        link.of_usual = usual.zip(own).map(|(usual, own)| own / usual);
+    }
+    let part = |it: &LinkStats| it.of_usual.unwrap_or(f64::INFINITY);
+    links.sort_by(|one, other| {
+        let order = part(one).total_cmp(&part(other));
+        order.then((one.group, one.from, one.to).cmp(&(other.group, other.from, other.to)))
+    });
+    links
+}
+
+/// The median bandwidth of the links of each group that has three or more, all with a bandwidth.
+fn usual_speeds(links: &[LinkStats]) -> BTreeMap<u32, f64> {
+    let mut speeds: BTreeMap<u32, Vec<Option<i64>>> = BTreeMap::new();
+    for link in links {
+        let speed = link.times.bandwidth(Bandwidth::Algorithm);
+        let of_group = speeds.entry(link.group).or_default();
+        of_group.push(speed.map(|it| it.0));
+    }
+    let usual = speeds.into_iter().filter_map(|(group, speeds)| {
+        let mut speeds: Vec<i64> = speeds.into_iter().collect::<Option<_>>()?;
+        speeds.sort_unstable();
+        let median = speeds.get(speeds.len() / 2).filter(|_| speeds.len() > 2)?;
+        Some((group, *median as f64))
+    });
+    usual.collect()
+}
+
+/// The rank that is late more often than chance gives, and for a time that matters.
+fn late_rank(lasts: &Lasts, times: &PartTimes, size: u64) -> Option<u64> {
+    /// Of all ranks together.
+    const MOST_CHANCE: f64 = 0.01;
+    const LEAST_SHARE: f64 = 0.1;
+    let (rank, most) = lasts.most()?;
+    let matters = most.waited.low >= LEAST_SHARE * times.time.value;
+    let chance = size as f64 * chance_of(most.count, lasts.certain, 1.0 / size as f64);
+    (matters && chance < MOST_CHANCE).then_some(rank)
+}
+
+/// No less than the chance that something of this `share` comes at least `count` times in `all` (Chernoff).
+fn chance_of(count: u64, all: u64, share: f64) -> f64 {
+    let found = count as f64 / all.max(1) as f64;
+    if found <= share || share <= 0.0 {
+        return 1.0;
+    }
+    let term = |part: f64, of: f64| {
+        if part > 0.0 {
+            part * (part / of).ln()
+        } else {
+            0.0
+        }
+    };
+    let divergence = term(found, share) + term(1.0 - found, 1.0 - share);
+    (-(all as f64) * divergence).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chance_of;
+
+    #[test]
+    fn chance_is_small_only_for_what_chance_does_not_give() {
+        assert!((chance_of(10, 20, 0.5) - 1.0).abs() < 1e-9);
+        assert!((chance_of(20, 20, 0.5) - 0.5_f64.powi(20)).abs() < 1e-9);
+        // 14 of 20 heads or more have a chance of 5.8 %.
+        let chance = chance_of(14, 20, 0.5);
+        assert!((0.058..0.2).contains(&chance), "{chance}");
+        assert!(chance_of(60, 80, 0.25) < 1e-9);
+    }
+}

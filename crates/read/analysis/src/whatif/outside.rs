@@ -1,0 +1,398 @@
+//! How threads seem to wait for each other outside of AscendCL, learnt from times.
+//!
+//! Recordings do not contain locks and queues of the program, with which threads wait for each other. But if each pause
+//! of a thread between the same two calls ends right after another thread's call, or after a function on the host, then it
+//! seems to wait for that. Such a wait is a separate kind of link. Pauses without an explanation may be waits as well, so they
+//! count in the errors of predictions.
+
+mod handover;
+mod pauses;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+
+use ascend_trace_format::api::WaitTarget;
+use rustc_hash::FxHashMap;
+
+use super::compact_recording::Facts;
+use super::links::{LaneCode, LanePosition, Link};
+use super::records::{Call, CallReader};
+use crate::Class;
+
+pub use handover::Handover;
+
+use handover::handover;
+use pauses::{Ending, PauseEnd, Pauses, Source, Verdict};
+
+/// A shorter time between two calls is no pause. Nanoseconds.
+const LEAST_NS: i64 = 20_000;
+
+/// Calls of a thread that are looked at for the end of another thread's pause.
+const RECENT: usize = 16;
+
+/// Links that are kept on the way; with more candidates nothing is learnt.
+const MOST: usize = 1 << 20;
+
+/// The result for the pauses of threads.
+#[derive(Debug, Default)]
+pub(super) struct Learnt {
+    pub(super) links: Vec<Link>,
+    pub(super) found: Vec<Handover>,
+    /// Threads, and shapes of their calls after which another thread seems to go on.
+    pub(super) awaited: BTreeSet<(u32, u32)>,
+    /// How long threads take to go on after what they seem to wait for; a long time.
+    pub(super) lag: i64,
+    /// The sum of the pauses that nothing explains.
+    pub(super) unexplained: i64,
+    /// All pauses that are no work of the thread, where they are wanted.
+    pub(super) pauses: Option<Vec<Pause>>,
+}
+
+/// A pause of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pause {
+    /// The call after it.
+    pub(super) call: LanePosition,
+    /// What seems to have ended it.
+    pub(super) by: Option<EndedBy>,
+}
+
+/// The end of a pause.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EndedBy {
+    /// The link for it, and the place of its description in [`Learnt::found`].
+    pub(super) link: Link,
+    pub(super) handover: usize,
+}
+
+/// Where a thread pauses: its number, and the shapes of the calls before and after.
+type Site = (u32, u32, u32);
+
+/// A call that began.
+#[derive(Clone, Copy, Debug)]
+struct BegunCall {
+    call: Call,
+    ordinal: u32,
+    waits: bool,
+}
+
+/// A thread on the way through its calls.
+#[derive(Debug)]
+struct Walker<'f> {
+    calls: CallReader<'f>,
+    next: Option<Call>,
+    /// The number of calls before the next one.
+    ordinal: u32,
+    /// The last calls that began, the latest first.
+    done: VecDeque<BegunCall>,
+    /// By shape: how many calls began.
+    counts: Vec<u32>,
+}
+
+/// A function on the host.
+#[derive(Clone, Copy, Debug)]
+struct HostFunction {
+    begin: i64,
+    end: i64,
+    stream: u32,
+    place: LanePosition,
+}
+
+/// Looks at the pauses of all threads, and keeps each of them where they are wanted.
+pub(super) fn learn(facts: &Facts, keeps_pauses: bool) -> Learnt {
+    let mut learnt = Learnt {
+        pauses: keeps_pauses.then(Vec::new),
+        ..Learnt::default()
+    };
+    let mut processes: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (number, thread) in facts.threads.iter().enumerate() {
+        if thread.first.is_some() {
+            processes.entry(thread.process).or_default().push(number);
+        }
+    }
+    for (process, threads) in processes {
+        let functions = host_functions(facts, process);
+        if threads.len() > 1 || !functions.is_empty() {
+            Sweep::of(facts, &threads, functions).run(facts, &mut learnt);
+        }
+    }
+    learnt.links.sort_by_key(|it| it.to);
+    learnt
+}
+
+/// The functions on the host that a process launched, by their begins.
+fn host_functions(facts: &Facts, process: u32) -> Vec<HostFunction> {
+    let has_some = facts
+        .task_shapes
+        .iter()
+        .any(|it| it.class == Class::Callback);
+    let mut found = Vec::new();
+    let streams = facts.streams.iter().enumerate();
+    for (number, stream) in streams.filter(|it| has_some && it.1.place.process == process) {
+        for (task, ordinal) in stream.tasks.iter().zip(0..) {
+            let shape = &facts.task_shapes[task.shape as usize];
+            if shape.class == Class::Callback && shape.is_timed {
+                found.push(HostFunction {
+                    begin: task.begin,
+                    end: task.end,
+                    stream: number as u32,
+                    place: LanePosition::new(LaneCode::stream(number), ordinal),
+                });
+            }
+        }
+    }
+    found.sort_by_key(|it| it.begin);
+    found
+}
+
+/// Passes on the calls of a process in the order of their begins.
+#[derive(Debug)]
+struct Sweep<'f> {
+    threads: Vec<usize>,
+    walkers: Vec<Walker<'f>>,
+    functions: Vec<HostFunction>,
+    /// How many functions have begun.
+    begun: usize,
+    sites: FxHashMap<Site, Pauses>,
+    kept: usize,
+}
+
+impl<'f> Sweep<'f> {
+    fn of(facts: &'f Facts, threads: &[usize], functions: Vec<HostFunction>) -> Self {
+        let walkers = threads.iter().map(|it| {
+            let mut calls = facts.threads[*it].calls.iter();
+            Walker {
+                next: calls.next(),
+                calls,
+                ordinal: 0,
+                done: VecDeque::new(),
+                counts: vec![0; facts.call_shapes.len()],
+            }
+        });
+        Self {
+            threads: threads.to_vec(),
+            walkers: walkers.collect(),
+            functions,
+            begun: 0,
+            sites: FxHashMap::default(),
+            kept: 0,
+        }
+    }
+
+    fn run(mut self, facts: &Facts, learnt: &mut Learnt) {
+        let next = |walker: &Walker<'_>| walker.next.map(|it| it.begin);
+        let begins = self.walkers.iter().map(next).enumerate();
+        let begins = begins.filter_map(|(number, begin)| Some(Reverse((begin?, number))));
+        let mut ready: BinaryHeap<Reverse<(i64, usize)>> = begins.collect();
+        while let Some(Reverse((_, number))) = ready.pop() {
+            let until = ready.peek().map_or(i64::MAX, |it| it.0.0);
+            while let Some(call) = self.walkers[number].next.filter(|it| it.begin <= until) {
+                self.pause(number, &call);
+                self.walkers[number].step(facts, call);
+            }
+            if let Some(begin) = next(&self.walkers[number]) {
+                ready.push(Reverse((begin, number)));
+            }
+        }
+        self.judge(facts, learnt);
+    }
+
+    /// A call begins: looks for calls and functions that ended shortly before.
+    fn pause(&mut self, number: usize, call: &Call) {
+        let own = &self.walkers[number];
+        let Some(before) = own.done.front().map(|it| it.call) else {
+            return;
+        };
+        let since = before.end;
+        if call.begin - since < LEAST_NS || self.kept >= MOST {
+            return;
+        }
+        let to = LanePosition::new(LaneCode::thread(self.threads[number]), own.ordinal);
+        let site = (self.threads[number] as u32, before.shape, call.shape);
+        let pauses = self.sites.entry(site).or_default();
+        pauses.add(own.ordinal, call.begin - since);
+        let mut add = |source: Source, from: LanePosition, at: i64, next: Option<LanePosition>| {
+            let endings = pauses.endings.entry(source).or_default();
+            endings.push(Ending {
+                from,
+                to,
+                next,
+                since,
+                at,
+                lag: call.begin - at,
+            });
+            self.kept += 1;
+        };
+        for (other, walker) in self.walkers.iter().enumerate().filter(|it| it.0 != number) {
+            let thread = self.threads[other];
+            let place = |ordinal| LanePosition::new(LaneCode::thread(thread), ordinal);
+            let next = walker.next_since(since, call.begin).map(place);
+            for done in walker.ended(since, call.begin) {
+                let source = Source::Calls(thread as u32, done.call.shape);
+                add(source, place(done.ordinal), done.call.end, next);
+            }
+        }
+        while let Some(function) = self.functions.get(self.begun)
+            && function.begin <= call.begin
+        {
+            self.begun += 1;
+        }
+        if let Some(last) = self.begun.checked_sub(1).map(|it| self.functions[it]) {
+            if since < last.end && last.end <= call.begin {
+                add(
+                    Source::FunctionEnds(last.stream),
+                    last.place,
+                    last.end,
+                    None,
+                );
+            }
+            if since < last.begin {
+                add(
+                    Source::FunctionBegins(last.stream),
+                    last.place,
+                    last.begin,
+                    None,
+                );
+            }
+        }
+    }
+
+    /// Finds the calls and functions that seem to end the pauses of each site.
+    fn judge(self, facts: &Facts, learnt: &mut Learnt) {
+        let mut sites: Vec<(Site, Pauses)> = self.sites.into_iter().collect();
+        sites.sort_unstable_by_key(|it| it.0);
+        let lasts = facts.range().duration();
+        let mut rare: Vec<(Site, &Pauses)> = Vec::new();
+        let mut known: Vec<(Site, PauseEnd<'_>)> = Vec::new();
+        for (site, pauses) in &sites {
+            let interval = |source: Source| {
+                let count = match source {
+                    Source::Calls(thread, shape) => {
+                        let place = self.threads.iter().position(|it| *it == thread as usize);
+                        place.map_or(1, |it| self.walkers[it].counts[shape as usize] as usize)
+                    }
+                    Source::FunctionEnds(stream) | Source::FunctionBegins(stream) => self
+                        .functions
+                        .iter()
+                        .filter(|it| it.stream == stream)
+                        .count(),
+                };
+                lasts / count.max(1) as i64
+            };
+            match pauses.ended_by(interval) {
+                Verdict::By(found) => {
+                    learnt.take(facts, *site, &found);
+                    learnt.unexplained += pauses.total() - found.total();
+                    learnt.keep_others(*site, pauses, &found);
+                    known.push((*site, found));
+                }
+                Verdict::OwnWork => {}
+                Verdict::Unknown => rare.push((*site, pauses)),
+            }
+        }
+        for (site, pauses) in rare {
+            // The first round of a loop comes after another call.
+            let alike = known
+                .iter()
+                .filter(|it| (it.0.0, it.0.2) == (site.0, site.2));
+            match alike.filter_map(|it| pauses.ended_like(&it.1)).next() {
+                Some(found) => learnt.take(facts, site, &found),
+                None => learnt.take_unexplained(site, pauses),
+            }
+        }
+    }
+}
+
+impl Learnt {
+    fn take(&mut self, facts: &Facts, site: Site, found: &PauseEnd<'_>) {
+        let new = handover(facts, site, found.source, found.endings.len());
+        if let Source::Calls(thread, shape) = found.source {
+            self.awaited.insert((thread, shape));
+        }
+        let subject = |it: &Handover| Handover {
+            count: 0,
+            ..it.clone()
+        };
+        let is_same = |it: &Handover| subject(it) == subject(&new);
+        let known = self.found.iter().position(is_same);
+        let place = known.unwrap_or(self.found.len());
+        match self.found.get_mut(place) {
+            Some(known) => known.count += new.count,
+            None => self.found.push(new),
+        }
+        if let Some(pauses) = &mut self.pauses {
+            pauses.extend(found.links().map(|link| Pause {
+                call: link.to.place(),
+                by: Some(EndedBy {
+                    link,
+                    handover: place,
+                }),
+            }));
+        }
+        self.lag = self.lag.max(found.most);
+        self.links.extend(found.links());
+        self.links
+            .extend(found.endings.iter().filter_map(Ending::reverse));
+    }
+
+    /// The pauses of a site, of which no cause is known.
+    fn take_unexplained(&mut self, site: Site, pauses: &Pauses) {
+        self.unexplained += pauses.total();
+        self.keep(site, pauses.calls.iter().copied());
+    }
+
+    /// Those pauses of a site that this has not ended.
+    fn keep_others(&mut self, site: Site, pauses: &Pauses, found: &PauseEnd<'_>) {
+        let ended: BTreeSet<u32> = found.endings.iter().map(|it| it.to.ordinal()).collect();
+        let others = pauses.calls.iter().copied();
+        self.keep(site, others.filter(|it| !ended.contains(it)));
+    }
+
+    fn keep(&mut self, (thread, ..): Site, calls: impl Iterator<Item = u32>) {
+        let lane = LaneCode::thread(thread as usize);
+        if let Some(pauses) = &mut self.pauses {
+            pauses.extend(calls.map(|ordinal| Pause {
+                call: LanePosition::new(lane, ordinal),
+                by: None,
+            }));
+        }
+    }
+}
+
+impl Walker<'_> {
+    /// The last call that ended in this time, and the last of those that wait for the device: others may follow it before the
+    /// waiting thread goes on.
+    fn ended(&self, since: i64, until: i64) -> impl Iterator<Item = &BegunCall> {
+        let ended = self.done.iter();
+        let ended = ended.filter(move |it| since < it.call.end && it.call.end <= until);
+        let last = ended.clone().next();
+        let waited = ended.clone().find(|it| it.waits);
+        let is_other = |it: &&BegunCall| last.is_some_and(|last| last.call.shape != it.call.shape);
+        last.into_iter().chain(waited.filter(is_other))
+    }
+
+    /// The place of the first call that this thread may have made after it had waited for one that paused in this time.
+    fn next_since(&self, since: i64, until: i64) -> Option<u32> {
+        if let Some(waited) = self.ended(since, until).find(|it| it.waits) {
+            return Some(waited.ordinal + 1);
+        }
+        let later = self.done.iter().take_while(|it| it.call.begin >= since);
+        later.last().map(|it| it.ordinal)
+    }
+
+    fn step(&mut self, facts: &Facts, call: Call) {
+        let shape = facts.call_shapes.get(call.shape as usize);
+        let waits = shape.is_some_and(|it| it.polls || facts.waits(it) != WaitTarget::Nothing);
+        self.done.truncate(RECENT - 1);
+        self.done.push_front(BegunCall {
+            call,
+            ordinal: self.ordinal,
+            waits,
+        });
+        if let Some(count) = self.counts.get_mut(call.shape as usize) {
+            *count += 1;
+        }
+        self.ordinal += 1;
+        self.next = self.calls.next();
+    }
+}

@@ -1,0 +1,194 @@
+//! The pauses of a thread between the same two calls, and what seems to end them.
+
+use std::collections::BTreeMap;
+
+use crate::whatif::links::{LanePosition, Link, LinkKind};
+
+/// Fewer pauses show nothing.
+const LEAST_ROUNDS: usize = 4;
+
+/// Parts of the pauses that a candidate ends: nine of ten.
+const ENDS: (usize, usize) = (9, 10);
+
+/// Pauses that differ by no more than this part of their length all take the same time.
+const STEADY: i64 = 20;
+
+/// A possible end of pauses: calls of a shape of a thread, or functions on the host of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Source {
+    Calls(u32, u32),
+    FunctionEnds(u32),
+    FunctionBegins(u32),
+}
+
+impl Source {
+    fn way(self, may_be_own: bool) -> LinkKind {
+        match (self, may_be_own) {
+            (Self::FunctionBegins(_), false) => LinkKind::HandoverBegin,
+            (Self::FunctionBegins(_), true) => LinkKind::PossibleHandoverBegin,
+            (_, false) => LinkKind::Handover,
+            (_, true) => LinkKind::PossibleHandover,
+        }
+    }
+}
+
+/// The end of a pause.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ending {
+    pub(super) from: LanePosition,
+    pub(super) to: LanePosition,
+    /// The other thread's first call that may have waited for this one.
+    pub(super) next: Option<LanePosition>,
+    /// The begin of the pause, the time of `from`, and how long after it the pause ended.
+    pub(super) since: i64,
+    pub(super) at: i64,
+    pub(super) lag: i64,
+}
+
+impl Ending {
+    /// The link for the call after the pause.
+    fn link(&self, way: LinkKind) -> Link {
+        let (from, to) = way.points(self.from, self.to);
+        let at = self.at;
+        Link { way, from, to, at }
+    }
+
+    /// The other thread's next call waits for the last call of the thread that paused.
+    pub(super) fn reverse(&self) -> Option<Link> {
+        let way = LinkKind::Reverse;
+        let before = self.to.ordinal().checked_sub(1)?;
+        let before = LanePosition::new(self.to.lane(), before);
+        let (from, to) = way.points(before, self.next?);
+        let at = self.since;
+        Some(Link { way, from, to, at })
+    }
+}
+
+/// The pauses of a site.
+#[derive(Debug, Default)]
+pub(super) struct Pauses {
+    pub(super) lengths: Vec<i64>,
+    /// The calls after them.
+    pub(super) calls: Vec<u32>,
+    pub(super) endings: BTreeMap<Source, Vec<Ending>>,
+}
+
+/// The result for the pauses of a site.
+pub(super) enum Verdict<'p> {
+    By(PauseEnd<'p>),
+    /// Each takes the same time, also where other threads do not.
+    OwnWork,
+    Unknown,
+}
+
+/// What seems to end the pauses of a site.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PauseEnd<'p> {
+    pub(super) source: Source,
+    pub(super) endings: &'p [Ending],
+    /// The usual time from there to the end of a pause, and a long one.
+    lag: i64,
+    pub(super) most: i64,
+    /// The pauses vary no more than that time: each may as well be work of the thread.
+    may_be_own: bool,
+}
+
+impl PauseEnd<'_> {
+    /// The time of the pauses that it explains.
+    pub(super) fn total(&self) -> i64 {
+        self.endings
+            .iter()
+            .map(|it| it.at + it.lag - it.since)
+            .sum()
+    }
+
+    pub(super) fn links(&self) -> impl Iterator<Item = Link> {
+        let way = self.source.way(self.may_be_own);
+        self.endings.iter().map(move |it| it.link(way))
+    }
+}
+
+impl Pauses {
+    pub(super) fn add(&mut self, call: u32, length: i64) {
+        self.lengths.push(length);
+        self.calls.push(call);
+    }
+
+    pub(super) fn total(&self) -> i64 {
+        self.lengths.iter().sum()
+    }
+
+    /// The same ends all of these pauses, and as soon.
+    pub(super) fn ended_like(&self, other: &PauseEnd<'_>) -> Option<PauseEnd<'_>> {
+        let endings = self.endings.get(&other.source)?;
+        let are_alike = endings.iter().all(|it| it.lag <= 2 * other.most);
+        (are_alike && endings.len() == self.lengths.len()).then_some(PauseEnd { endings, ..*other })
+    }
+
+    /// A candidate ends most pauses, and soon. Of several, the one that ends more of them, or sooner, is taken. Its usual lag must be short compared with its interval, else this would be
+    /// chance; and it must vary no more than the pauses do, unless it is much shorter.
+    pub(super) fn ended_by(&self, interval: impl Fn(Source) -> i64) -> Verdict<'_> {
+        let count = self.lengths.len();
+        if count < LEAST_ROUNDS {
+            return Verdict::Unknown;
+        }
+        let lengths = Quartiles::of(self.lengths.iter().copied());
+        let mut best: Option<PauseEnd<'_>> = None;
+        let mut least_spread = i64::MAX;
+        for (source, endings) in &self.endings {
+            if endings.len() * ENDS.1 < count * ENDS.0 {
+                continue;
+            }
+            let lags = Quartiles::of(endings.iter().map(|it| it.lag));
+            least_spread = least_spread.min(lags.spread());
+            let is_soon = 4 * lags.third <= interval(*source) && 2 * lags.third <= lengths.second;
+            let is_steady = lags.spread() <= lengths.spread() || 8 * lags.third <= lengths.second;
+            let is_better =
+                |it: PauseEnd<'_>| (it.endings.len(), lags.second) < (endings.len(), it.lag);
+            if is_soon && is_steady && best.is_none_or(is_better) {
+                let least = (2 * lags.spread()).max(lengths.second / STEADY);
+                best = Some(PauseEnd {
+                    source: *source,
+                    endings,
+                    lag: lags.second,
+                    most: lags.third,
+                    may_be_own: lengths.spread() <= least,
+                });
+            }
+        }
+        match best {
+            Some(found) => Verdict::By(found),
+            None if 10 * lengths.spread() <= lengths.second && lengths.spread() < least_spread => {
+                Verdict::OwnWork
+            }
+            None => Verdict::Unknown,
+        }
+    }
+}
+
+/// The values that a quarter, half and three quarters of some values do not exceed.
+struct Quartiles {
+    first: i64,
+    second: i64,
+    third: i64,
+}
+
+impl Quartiles {
+    fn of(values: impl Iterator<Item = i64>) -> Self {
+        let mut all: Vec<i64> = values.collect();
+        all.sort_unstable();
+        let at = |part: usize| {
+            let place = (all.len() * part / 4).min(all.len().saturating_sub(1));
+            all.get(place).copied().unwrap_or(0)
+        };
+        Self {
+            first: at(1),
+            second: at(2),
+            third: at(3),
+        }
+    }
+
+    fn spread(&self) -> i64 {
+        self.third - self.first
+    }
+}

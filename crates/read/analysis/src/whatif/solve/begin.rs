@@ -1,0 +1,127 @@
+//! The begin of a call that waited for another thread.
+
+use crate::whatif::links::LinkKind;
+use crate::whatif::records::Call;
+use crate::whatif::typical::Manner;
+use crate::whatif::wait_index::{Index, Wait};
+
+use super::shared::{Need, Shared};
+use super::thread::ThreadLane;
+
+/// The targets of the waits of a call.
+#[derive(Debug)]
+struct Targets<'w> {
+    /// A call of the thread that began this one.
+    start: Option<&'w Wait>,
+    /// The latest of those that the recording shows.
+    shown: Option<&'w Wait>,
+    /// Those that threads wait for if they wait for each other.
+    reverse: Vec<&'w Wait>,
+}
+
+impl<'w> Targets<'w> {
+    fn of(index: &Index, waits: &'w [Wait], begin: i64, is_first: bool) -> Self {
+        let of_way = |way: LinkKind| waits.iter().filter(move |it| it.way == way);
+        let is_shown = |it: &&Wait| !matches!(it.way, LinkKind::Start | LinkKind::Reverse);
+        let shown = waits.iter().filter(is_shown);
+        Self {
+            start: of_way(LinkKind::Start).find(|_| is_first),
+            shown: shown
+                .filter(|it| index.time(it) <= begin)
+                .max_by_key(|it| index.time(it)),
+            reverse: of_way(LinkKind::Reverse).collect(),
+        }
+    }
+
+    fn each(&self) -> impl Iterator<Item = &'w Wait> {
+        let shown = self.start.into_iter().chain(self.shown);
+        shown.chain(self.reverse.iter().copied())
+    }
+}
+
+impl<'f> ThreadLane<'f> {
+    /// A call begins that waited for another thread.
+    pub(super) fn begin_after(
+        &mut self,
+        shared: &mut Shared<'f>,
+        waits: &[Wait],
+        call: &Call,
+        ends_late: bool,
+    ) -> Result<(), Need> {
+        let index = shared.index;
+        let is_first = self.reached.is_none();
+        let targets = Targets::of(index, waits, call.begin, is_first);
+        for wait in targets.each() {
+            let wait = std::slice::from_ref(wait);
+            match shared.ahead(wait) {
+                Some(need) if !self.is_forced => return Err(need),
+                Some(_) => shared.leave_out(wait),
+                None => {}
+            }
+        }
+        self.is_forced = false;
+        let reached = self.reached.or(targets.start.map(|it| index.time(it)));
+        let shown_at = targets.shown.map(|it| index.time(it));
+        // The thread had waited for the other one, or the other one for the thread.
+        let is_late = shown_at > reached;
+        let since = |at: Option<i64>| at.map_or(0, |at| call.begin - at);
+        let pause = since(reached);
+        let (own_lag, shown_lag) = match is_late {
+            true => (0, since(shown_at)),
+            false => (pause, 0),
+        };
+        if !is_first && (ends_late || own_lag < 0) {
+            shared.ends(&self.row, self.ahead);
+        }
+        let started = targets.start.and_then(|it| shared.value(it));
+        let shown = targets.shown.and_then(|it| shared.value(it));
+        match (is_first, started) {
+            (false, _) => self.ahead += own_lag,
+            (true, Some(started)) => {
+                self.row.copy_from_slice(started);
+                self.ahead = own_lag;
+            }
+            (true, None) if shown.is_some() => self.row.fill(i64::MIN / 2),
+            (true, None) => self.row.fill(call.begin),
+        }
+        self.fold();
+        if let Some(shown) = shown {
+            let may_be_own = targets.shown.is_some_and(|it| it.way.is_possible());
+            let own_work = match may_be_own {
+                true => shared.effects.of_manner(Manner::OwnWork),
+                false => 0..0,
+            };
+            let all = self.row.iter_mut().zip(shown).enumerate();
+            for (run, (it, shown)) in all {
+                *it = match own_work.contains(&run) {
+                    true => *it + pause - own_lag,
+                    false => (*it).max(shown + shown_lag),
+                };
+            }
+        }
+        self.wait_mutually(shared, &targets, call);
+        shared.release(waits);
+        if is_first || own_lag < 0 {
+            shared.begins(&self.row, 0);
+        }
+        Ok(())
+    }
+
+    /// Where threads wait for each other, it waits for those that have waited for it.
+    fn wait_mutually(&mut self, shared: &Shared<'f>, targets: &Targets<'_>, call: &Call) {
+        let runs = shared.effects.of_manner(Manner::Mutual);
+        let index = shared.index;
+        for wait in &targets.reverse {
+            let Some(by) = shared.value(wait) else {
+                continue;
+            };
+            // In the recording, it did not wait for this.
+            let room = (call.begin - index.time(wait)).max(0);
+            let lag = index.handover_lag.min(room);
+            let own = self.row.get_mut(runs.clone()).unwrap_or_default();
+            let by = by.get(runs.clone()).unwrap_or_default();
+            let all = own.iter_mut().zip(by);
+            all.for_each(|(it, by)| *it = (*it).max(*by + lag));
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Where tasks without a time ran, as far as the recording shows it.
+//!
+//! Tasks without a time that follow each other on a stream form a row. It ran between the task with a time before it and
+//! the one after it, or until the end of a call that waited for it. It took the usual time of its operations there, or all
+//! of the time if a call blocked for it and the usual time is not known. The rest of the possible time is its error.
+
+use rustc_hash::FxHashMap;
+
+use super::compact_recording::Facts;
+use super::links::{LaneCode, LanePosition, Link, LinkKind, of_lane, take_at};
+use super::records::{Task, TaskReader};
+use super::wait_index::WaitTimes;
+use crate::Class;
+
+/// Tasks that get a place. Where more have no time, errors are not known.
+const MOST: usize = 1 << 20;
+
+/// A task without a time, where it probably ran.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlacedTask {
+    pub(super) place: LanePosition,
+    begin: i64,
+    end: i64,
+}
+
+/// The tasks of a stream, each where it ran.
+#[derive(Clone, Debug)]
+pub(super) struct StreamTasks<'f> {
+    reader: TaskReader<'f>,
+    placed: &'f [PlacedTask],
+    ordinal: u32,
+}
+
+impl Facts {
+    /// The tasks of a stream, each where it ran.
+    pub(super) fn tasks(&self, stream: usize) -> StreamTasks<'_> {
+        StreamTasks {
+            reader: self.streams[stream].tasks.iter(),
+            placed: of_lane(&self.placed, LaneCode::stream(stream), |it| it.place),
+            ordinal: 0,
+        }
+    }
+}
+
+impl Iterator for StreamTasks<'_> {
+    type Item = Task;
+
+    fn next(&mut self) -> Option<Task> {
+        let mut task = self.reader.next()?;
+        if let Some((first, rest)) = self.placed.split_first()
+            && first.place.ordinal() == self.ordinal
+        {
+            let submitted = task.call_begin();
+            (task.begin, task.end) = (first.begin, first.end);
+            task.since = task.begin.wrapping_sub(submitted);
+            self.placed = rest;
+        }
+        self.ordinal += 1;
+        Some(task)
+    }
+}
+
+/// A call that waited for a task: the task, and the call's begin and end.
+type Target = (LanePosition, i64, i64);
+
+/// A task of a row.
+#[derive(Clone, Copy, Debug)]
+struct RowTask {
+    place: LanePosition,
+    shape: u32,
+    submitted: i64,
+    /// Its usual duration; `None` if no task of its operation has a time.
+    usual: Option<i64>,
+    is_work: bool,
+}
+
+/// The end of a row.
+#[derive(Clone, Copy, Debug)]
+enum Bound {
+    /// The begin of the next task with a time.
+    Before(i64),
+    /// A call that waited for it, from its begin to its end.
+    Call(i64, i64),
+    None,
+}
+
+/// Places the tasks of a recording that have no time. `calls` are those that waited.
+pub(super) fn place(facts: &mut Facts, links: &mut [Link], calls: &[WaitTimes]) {
+    if facts.untimed == 0 {
+        return;
+    }
+    let mut targets: Vec<Target> = links
+        .iter()
+        .filter(|it| it.way == LinkKind::Sync)
+        .filter_map(|it| {
+            let call = calls.binary_search_by_key(&it.to.place(), |it| it.place);
+            let call = calls[call.ok()?];
+            Some((it.from.place(), call.begin, call.end))
+        })
+        .collect();
+    targets.sort_unstable();
+    let usual = usual(facts);
+    let mut rows = Rows::default();
+    for stream in 0..facts.streams.len() {
+        rows.of_stream(facts, &usual, &targets, stream);
+    }
+    let Rows {
+        placed,
+        shares,
+        slack,
+        ..
+    } = rows;
+    for (shape, (lasted, error)) in shares {
+        if let Some(sums) = facts.task_sums.get_mut(shape as usize) {
+            sums.lasted += lasted;
+            sums.error += error as f64;
+            sums.common += error as f64;
+        }
+    }
+    let has_times = facts
+        .task_shapes
+        .iter()
+        .any(|it| it.is_timed && it.class == Class::Work);
+    facts.is_open = !has_times || placed.len() >= MOST;
+    facts.slack += slack;
+    facts.placed = placed;
+    for link in links {
+        let place = link.from.place();
+        let known = facts.placed.binary_search_by_key(&place, |it| it.place);
+        if let Ok(known) = known {
+            let task = facts.placed[known];
+            link.at = if link.from.is_end() {
+                task.end
+            } else {
+                task.begin
+            };
+        }
+    }
+}
+
+/// The mean duration of each operation with times.
+fn usual(facts: &Facts) -> FxHashMap<u32, i64> {
+    let mut sums: FxHashMap<u32, (i64, i64)> = FxHashMap::default();
+    for (shape, own) in facts.task_shapes.iter().zip(&facts.task_sums) {
+        if shape.is_timed && shape.class == Class::Work {
+            let sum = sums.entry(shape.operation).or_default();
+            *sum = (sum.0 + own.lasted, sum.1 + own.count as i64);
+        }
+    }
+    let means = sums
+        .into_iter()
+        .map(|(operation, it)| (operation, it.0 / it.1.max(1)));
+    means.collect()
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    row: Vec<RowTask>,
+    /// The end of the task before the row.
+    reached: i64,
+    placed: Vec<PlacedTask>,
+    /// By the shape of tasks: their time, and its error.
+    shares: FxHashMap<u32, (i64, i64)>,
+    slack: i64,
+}
+
+impl Rows {
+    fn of_stream(
+        &mut self,
+        facts: &mut Facts,
+        usual: &FxHashMap<u32, i64>,
+        targets: &[Target],
+        stream: usize,
+    ) {
+        let lane = LaneCode::stream(stream);
+        let mut targets = of_lane(targets, lane, |it| it.0);
+        let mut worked = 0;
+        self.reached = i64::MIN;
+        for (task, ordinal) in facts.streams[stream].tasks.iter().zip(0..) {
+            let place = LanePosition::new(lane, ordinal);
+            let shape = &facts.task_shapes[task.shape as usize];
+            if shape.is_timed {
+                worked += self.close(Bound::Before(task.begin));
+                self.reached = task.end;
+            } else {
+                self.row.push(RowTask {
+                    place,
+                    shape: task.shape,
+                    submitted: task.call_begin(),
+                    usual: usual.get(&shape.operation).copied(),
+                    is_work: shape.class == Class::Work,
+                });
+            }
+            let waited = take_at(&mut targets, place, |it| it.0);
+            if let Some((_, begin, end)) = waited.iter().min_by_key(|it| it.2) {
+                worked += self.close(Bound::Call(*begin, *end));
+            }
+        }
+        worked += self.close(Bound::None);
+        facts.streams[stream].worked += worked;
+    }
+
+    /// Places the tasks of a row, and says how long they worked.
+    fn close(&mut self, bound: Bound) -> i64 {
+        let row = std::mem::take(&mut self.row);
+        let Some(first) = row.first() else {
+            return 0;
+        };
+        let from = self.reached.max(first.submitted);
+        let work = row.iter().filter(|it| it.is_work);
+        let usual: Option<i64> = work.clone().map(|it| it.usual).sum();
+        let until = match bound {
+            Bound::Before(until) | Bound::Call(_, until) => until.max(from),
+            Bound::None => from.saturating_add(usual.unwrap_or(0)),
+        };
+        let room = until - from;
+        let (lasted, error) = match (usual, bound) {
+            _ if work.clone().count() == 0 => (0, 0),
+            (Some(usual), _) => (usual.min(room), usual.min(room) / 2),
+            // The call did nothing but wait.
+            (None, Bound::Call(begin, end)) if end - begin > room / 2 => (room, room),
+            (None, _) => (0, room),
+        };
+        self.slack = self.slack.saturating_add(error);
+        let count = work.count() as i64;
+        let part = |of: i64, task: &RowTask| match (usual, task.is_work) {
+            (_, false) => 0,
+            (Some(all), true) if all > 0 => {
+                (i128::from(of) * i128::from(task.usual.unwrap_or(0)) / i128::from(all)) as i64
+            }
+            _ => of / count.max(1),
+        };
+        let mut reached = from;
+        for task in &row {
+            let begin = reached.max(task.submitted).min(until);
+            let end = (begin + part(lasted, task)).min(until);
+            reached = end;
+            if task.is_work {
+                let share = self.shares.entry(task.shape).or_default();
+                *share = (share.0 + end - begin, share.1 + part(error, task));
+            }
+            if self.placed.len() < MOST {
+                self.placed.push(PlacedTask {
+                    place: task.place,
+                    begin,
+                    end,
+                });
+            }
+        }
+        self.reached = reached;
+        lasted
+    }
+}

@@ -1,0 +1,390 @@
+//! What calls and tasks waited for, looked up: found in a few passes over the tapes, before any simulation.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::compact_recording::Facts;
+use super::links::{LaneCode, LanePosition, Link, LinkKind, Point, Room, of_lane, take_at};
+use super::outside::{self, Handover};
+use super::records::{Call, Task};
+use super::sync_rewrite::{self, ALL, SyncTask};
+use super::tenths::Tally;
+use super::typical::{Manner, Spread, Typical};
+use super::untimed;
+
+/// Something that was waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    pub(super) to: Point,
+    /// The place in `Index::sources` of its target.
+    pub(super) source: u32,
+    pub(super) way: LinkKind,
+    /// The syncs, narrow or not, that wait for it; see `narrow`.
+    pub(super) of: u8,
+}
+
+/// The times of a call or task that waited.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaitTimes {
+    pub(super) place: LanePosition,
+    pub(super) begin: i64,
+    pub(super) end: i64,
+}
+
+/// A recording with what its parts wait for.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// By what waits.
+    pub(super) waits: Vec<Wait>,
+    /// Targets of waits, in order, and their times in the recording.
+    pub(super) sources: Vec<Point>,
+    pub(super) times: Vec<i64>,
+    /// The tasks that calls waited for, by the call.
+    pub(super) syncs: Vec<SyncTask>,
+    /// Outermost calls with one in them that waited for room, by place.
+    pub(super) rooms: Vec<LanePosition>,
+    pub(super) typical: Typical,
+    /// By the shape of calls: their time without waits.
+    pub(super) own: Vec<CallSums>,
+    /// How threads seem to wait for each other outside of AscendCL.
+    pub(super) handovers: Vec<Handover>,
+    /// Threads, and shapes of their calls after which another thread seems to go on.
+    pub(super) awaited: BTreeSet<(u32, u32)>,
+    /// Some of these waits may be work of the threads, and some may be mutual.
+    may_be_own: bool,
+    is_mutual: bool,
+    /// How long a thread takes to go on after another one.
+    pub(super) handover_lag: i64,
+    /// The time that threads were outside, as far as it may have been a wait for others.
+    pub(super) outside_ns: i64,
+}
+
+/// Calls of one shape.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CallSums {
+    /// Their duration without waits.
+    pub(super) own: i64,
+    /// How many tasks they waited for, and how long.
+    pub(super) tasks: u64,
+    pub(super) waited: i64,
+}
+
+impl Index {
+    /// Takes the links out of the facts: they are in the index in another form.
+    pub(super) fn of(facts: &mut Facts) -> Self {
+        let mut links = std::mem::take(&mut facts.links);
+        links.extend(starts(facts));
+        let outside = outside::learn(facts, false);
+        links.extend(&outside.links);
+        links.sort_by_key(|it| it.to);
+        let calls = held_calls(facts, &links);
+        untimed::place(facts, &mut links, &calls);
+        let mut index = Self {
+            may_be_own: links.iter().any(|it| it.way.is_possible()),
+            is_mutual: links.iter().any(|it| it.way == LinkKind::Reverse),
+            handovers: outside.found,
+            awaited: outside.awaited,
+            handover_lag: outside.lag,
+            outside_ns: outside.unexplained,
+            ..Self::default()
+        };
+        let (mut syncs, mut tallies) = (sync_rewrite::sync_tasks(&links), Tallies::default());
+        let held = first_pass(facts, &links, &mut syncs, &mut tallies);
+        index.own = vec![CallSums::default(); facts.call_shapes.len()];
+        each_call(facts, &links, |call, released, tasks| {
+            tallies.add_call(facts, call, released);
+            if let Some(sums) = index.own.get_mut(call.shape as usize) {
+                sums.own += call.end - released.unwrap_or(call.begin);
+                sums.tasks += tasks;
+                sums.waited += released.map_or(0, |it| it.min(call.end) - call.begin);
+            }
+        });
+        held.iter().for_each(|it| tallies.add_wait(&links, it));
+        tallies.turn();
+        each_call(facts, &links, |call, released, _| {
+            tallies.add_call(facts, call, released);
+        });
+        second_pass(facts, &mut tallies);
+        held.iter().for_each(|it| tallies.add_wait(&links, it));
+        index.typical = tallies.typical();
+        drop(held);
+        syncs.sort_by_key(|it| (it.to, it.order));
+        index.resolve(links, &syncs, &calls);
+        index.syncs = syncs;
+        index.rooms = facts.rooms.iter().map(|it| it.call).collect();
+        index.rooms.sort_unstable();
+        index.rooms.dedup();
+        index
+    }
+
+    /// Gives each source a number, and each narrower sync its waits.
+    fn resolve(&mut self, links: Vec<Link>, syncs: &[SyncTask], calls: &[WaitTimes]) {
+        let others = sync_rewrite::alternatives(syncs, calls);
+        let mut sources: Vec<(Point, i64)> = links.iter().map(|it| (it.from, it.at)).collect();
+        sources.extend(others.iter().map(|it| (it.from, it.at)));
+        sources.sort_unstable();
+        sources.dedup_by_key(|it| it.0);
+        self.sources = sources.iter().map(|it| it.0).collect();
+        self.times = sources.iter().map(|it| it.1).collect();
+        drop(sources);
+        let number = |from: &Point| self.sources.binary_search(from).unwrap_or_default() as u32;
+        let own = links.iter().map(|it| Wait {
+            to: it.to,
+            source: number(&it.from),
+            way: it.way,
+            of: ALL,
+        });
+        let narrow = others.iter().map(|it| Wait {
+            to: it.to,
+            source: number(&it.from),
+            way: LinkKind::Sync,
+            of: it.of,
+        });
+        let mut waits = Vec::with_capacity(links.len() + others.len());
+        waits.extend(own.chain(narrow));
+        waits.sort_by_key(|it| it.to);
+        self.waits = waits;
+    }
+
+    /// The ways in which a program is simulated, of which the first one gives the prediction.
+    pub(super) fn manners(&self) -> impl Iterator<Item = Manner> {
+        let (may_be_own, is_mutual) = (self.may_be_own, self.is_mutual);
+        Manner::ALL.into_iter().filter(move |it| match it {
+            Manner::OwnWork => may_be_own,
+            Manner::Mutual => is_mutual,
+            _ => true,
+        })
+    }
+
+    pub(super) fn time(&self, wait: &Wait) -> i64 {
+        self.times.get(wait.source as usize).copied().unwrap_or(0)
+    }
+
+    /// When the last target of these waits was done in the recording.
+    pub(super) fn released(&self, waits: &[Wait]) -> Option<i64> {
+        let own = waits.iter().filter(|it| it.of & ALL != 0);
+        own.map(|it| self.time(it)).max()
+    }
+}
+
+/// A thread begins some time after earlier work of the first thread in its process.
+fn starts(facts: &Facts) -> Vec<Link> {
+    // By process: the thread that made the first call.
+    let mut leaders: BTreeMap<u32, (i64, usize)> = BTreeMap::new();
+    for (number, thread) in facts.threads.iter().enumerate() {
+        if let Some(first) = thread.first {
+            let leader = leaders.entry(thread.process).or_insert((first, number));
+            *leader = (*leader).min((first, number));
+        }
+    }
+    let mut found = Vec::new();
+    for (process, (_, leader)) in leaders {
+        let others = facts.threads.iter().enumerate();
+        let others = others.filter(|it| it.0 != leader && it.1.process == process);
+        let others = others.filter_map(|it| Some((it.1.first?, it.0)));
+        let mut others: Vec<(i64, usize)> = others.collect();
+        others.sort_unstable();
+        let mut others = others.into_iter().peekable();
+        let mut before = None;
+        let calls = facts.threads[leader].calls.iter();
+        for (call, ordinal) in calls.zip(0..) {
+            let began = std::iter::from_fn(|| others.next_if(|it| it.0 < call.end));
+            found.extend(began.filter_map(|it| start(before?, it.1)));
+            if others.peek().is_none() {
+                break;
+            }
+            before = Some((
+                LanePosition::new(LaneCode::thread(leader), ordinal),
+                call.end,
+            ));
+        }
+        found.extend(others.filter_map(|it| start(before?, it.1)));
+    }
+    found
+}
+
+fn start((before, at): (LanePosition, i64), thread: usize) -> Option<Link> {
+    let way = LinkKind::Start;
+    let (from, to) = way.points(before, LanePosition::new(LaneCode::thread(thread), 0));
+    Some(Link { way, from, to, at })
+}
+
+/// The times of the calls with ends that waited.
+fn held_calls(facts: &Facts, links: &[Link]) -> Vec<WaitTimes> {
+    let mut held = Vec::new();
+    for (number, thread) in facts.threads.iter().enumerate() {
+        let lane = LaneCode::thread(number);
+        let mut links = of_lane(links, lane, |it| it.to.place());
+        if links.is_empty() {
+            continue;
+        }
+        for (call, ordinal) in thread.calls.iter().zip(0..) {
+            let place = LanePosition::new(lane, ordinal);
+            if !take_at(&mut links, place.end(), |it| it.to).is_empty() {
+                let (begin, end) = (call.begin, call.end);
+                held.push(WaitTimes { place, begin, end });
+            }
+            if links.is_empty() {
+                break;
+            }
+        }
+    }
+    held
+}
+
+/// Passes on all calls, with the time of the last target that each waited for, and the number of these
+/// tasks.
+fn each_call(facts: &Facts, links: &[Link], mut take: impl FnMut(&Call, Option<i64>, u64)) {
+    for (number, thread) in facts.threads.iter().enumerate() {
+        let lane = LaneCode::thread(number);
+        let mut links = of_lane(links, lane, |it| it.to.place());
+        for (call, ordinal) in thread.calls.iter().zip(0..) {
+            let own = take_at(&mut links, LanePosition::new(lane, ordinal).end(), |it| {
+                it.to
+            });
+            let released = own.iter().map(|it| it.at).max();
+            let tasks = own.iter().filter(|it| it.way == LinkKind::Sync).count();
+            take(&call, released.filter(|it| *it > call.begin), tasks as u64);
+        }
+    }
+}
+
+/// Latencies on their way.
+#[derive(Debug, Default)]
+struct Tallies {
+    launch: Tally,
+    switch: Tally,
+    release: Tally,
+    returning: Tally,
+    call: Tally,
+    error: Tally,
+}
+
+impl Tallies {
+    /// A task with a time, and when the one before it on its stream had ended.
+    fn add_task(&mut self, task: &Task, submitted: i64, before: Option<i64>) {
+        match before {
+            Some(end) if end > submitted => self.switch.add(task.begin - end),
+            _ => self.launch.add(task.begin - submitted),
+        }
+        self.error.add(task.error);
+    }
+
+    /// A call without a wait and without a copy shows the duration of calls, and one with a wait how long calls take to
+    /// return. Loops show neither.
+    fn add_call(&mut self, facts: &Facts, call: &Call, released: Option<i64>) {
+        let shape = facts.call_shapes.get(call.shape as usize);
+        let (copies, polls) = shape.map_or((false, false), |it| (it.copies, it.polls));
+        match released {
+            _ if polls => {}
+            Some(released) => self.returning.add(call.end - released),
+            None if copies => {}
+            None => self.call.add(call.end - call.begin),
+        }
+    }
+
+    /// A task with a time that waited.
+    fn add_wait(&mut self, links: &[Link], task: &WaitTimes) {
+        let released = latest(links, task, |way| way == LinkKind::Wait);
+        if let Some(released) = released.filter(|it| *it > task.begin) {
+            self.release.add(task.end - released);
+        }
+    }
+
+    fn each(&mut self) -> [&mut Tally; 6] {
+        [
+            &mut self.launch,
+            &mut self.switch,
+            &mut self.release,
+            &mut self.returning,
+            &mut self.call,
+            &mut self.error,
+        ]
+    }
+
+    fn turn(&mut self) {
+        self.each().into_iter().for_each(Tally::turn);
+    }
+
+    fn typical(mut self) -> Typical {
+        let spread = |it: &mut Tally| -> Spread { std::mem::take(it).spread() };
+        let [launch, switch, release, returning, call, error] = self.each().map(spread);
+        Typical {
+            launch,
+            switch,
+            release,
+            returning,
+            call,
+            error,
+        }
+    }
+}
+
+/// When the last of the links to the end of something was done.
+fn latest(links: &[Link], held: &WaitTimes, is_own: impl Fn(LinkKind) -> bool) -> Option<i64> {
+    let to = held.place.end();
+    let from = links.partition_point(|it| it.to < to);
+    let own = links[from..].iter().take_while(|it| it.to == to);
+    own.filter(|it| is_own(it.way)).map(|it| it.at).max()
+}
+
+/// Goes through the tasks of all streams: which of them waited, and the tasks before those that calls
+/// waited for.
+fn first_pass(
+    facts: &Facts,
+    links: &[Link],
+    syncs: &mut [SyncTask],
+    tallies: &mut Tallies,
+) -> Vec<WaitTimes> {
+    let mut held = Vec::new();
+    for number in 0..facts.streams.len() {
+        let lane = LaneCode::stream(number);
+        let mut links = of_lane(links, lane, |it| it.to.place());
+        let mut past = sync_rewrite::Past::of(syncs, lane);
+        each_task(facts, number, |place, task, submitted, before| {
+            let shape = &facts.task_shapes[task.shape as usize];
+            past.pass(place, task, shape);
+            if shape.is_timed {
+                tallies.add_task(task, submitted, before);
+            }
+            let own = take_at(&mut links, place.end(), |it| it.to);
+            if !own.is_empty() && shape.is_timed {
+                let (begin, end) = (task.begin, task.end);
+                held.push(WaitTimes { place, begin, end });
+            }
+        });
+    }
+    held
+}
+
+fn second_pass(facts: &Facts, tallies: &mut Tallies) {
+    for number in 0..facts.streams.len() {
+        each_task(facts, number, |_, task, submitted, before| {
+            if facts.task_shapes[task.shape as usize].is_timed {
+                tallies.add_task(task, submitted, before);
+            }
+        });
+    }
+}
+
+/// Hands out the tasks of a stream, with when each was submitted, and when the one before it had ended.
+fn each_task(
+    facts: &Facts,
+    stream: usize,
+    mut take: impl FnMut(LanePosition, &Task, i64, Option<i64>),
+) {
+    let lane = LaneCode::stream(stream);
+    let mut rooms = of_lane(&facts.rooms, lane, |it: &Room| it.task);
+    let mut before = None;
+    for (task, ordinal) in facts.tasks(stream).zip(0..) {
+        let place = LanePosition::new(lane, ordinal);
+        let room = take_at(&mut rooms, place, |it| it.task).first();
+        take(place, &task, submitted(&task, room), before);
+        before = Some(task.end);
+    }
+}
+
+/// When a task was submitted: at the begin of its call, or at the end of one that waited for room.
+pub(super) fn submitted(task: &Task, room: Option<&Room>) -> i64 {
+    let lasts = room.map_or(0, |it| it.lasts);
+    task.call_begin().wrapping_add(lasts)
+}

@@ -1,0 +1,123 @@
+//! The document of JSON results has the columns that are declared.
+
+use std::collections::BTreeSet;
+
+use ascend_trace_analysis::checks::Finding;
+use ascend_trace_analysis::columns::{ColumnKind, TableRow};
+use ascend_trace_analysis::communication::{CollectiveStats, GroupStats, LinkStats, RankStats};
+use ascend_trace_analysis::critical::{Segment, Share};
+use ascend_trace_analysis::memory::SiteMemory;
+use ascend_trace_analysis::stats::{
+    ApiStats, CauseStats, DeviceStats, GraphStats, ModuleStats, OpenCallStats, OperationStats,
+    PartStats, RangeStats, StallStats, StepStats, StreamStats, ThreadStats,
+};
+use ascend_trace_analysis::{Late, diff};
+
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/JSON.md");
+const END: &str = "<!-- end of columns -->";
+
+/// The tables of the document, by the name in their marker.
+fn documented() -> Vec<(&'static str, String)> {
+    vec![
+        ("operations", table::<OperationStats>()),
+        ("parts", table::<PartStats>()),
+        ("streams", table::<StreamStats>()),
+        ("devices", table::<DeviceStats>()),
+        ("threads", table::<ThreadStats>()),
+        ("apis", table::<ApiStats>()),
+        ("stall_causes", table::<CauseStats>()),
+        ("worst_stalls", table::<StallStats>()),
+        ("late", table::<Late>()),
+        ("graphs", table::<GraphStats>()),
+        ("open_calls", table::<OpenCallStats>()),
+        ("ranges", table::<RangeStats>()),
+        ("module_operations", table::<ModuleStats>()),
+        ("steps", table::<StepStats>()),
+        ("kinds", table::<Share>()),
+        ("segments", table::<Segment>()),
+        ("rows", table::<diff::Row>()),
+        ("findings", table::<Finding>()),
+        ("groups", table::<GroupStats>()),
+        ("collectives", table::<CollectiveStats>()),
+        ("group_ranks", table::<RankStats>()),
+        ("links", table::<LinkStats>()),
+    ]
+}
+
+fn table<R: TableRow>() -> String {
+    let mut text = "\n| field | shown as | meaning |\n|---|---|---|\n".to_owned();
+    for column in R::columns().filter(|it| !it.key.is_empty() || it.is_in_text) {
+        let quoted = |word: &str| match word {
+            "" => String::new(),
+            word => format!("`{word}`"),
+        };
+        let (key, title) = (quoted(column.key), quoted(column.title));
+        text += &format!("| {key} | {title} | {} |\n", column.meaning);
+    }
+    text
+}
+
+#[test]
+fn the_document_has_the_columns_of_every_table() {
+    let mut text = std::fs::read_to_string(DOCUMENT).expect("the document exists");
+    let before = text.clone();
+    for (name, table) in documented() {
+        let begin = format!("<!-- columns of {name} -->\n");
+        let (head, rest) = text.split_once(&begin).expect("each table has a place");
+        let (_, tail) = rest.split_once(END).expect("it says where they end");
+        text = format!("{head}{begin}{table}\n{END}{tail}");
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(DOCUMENT, text).expect("the document can be written");
+        return;
+    }
+    assert!(before == text, "UPDATE_EXPECT=1 writes {DOCUMENT} again");
+}
+
+fn check<R: TableRow>() {
+    let mut keys = BTreeSet::new();
+    let mut exported = BTreeSet::new();
+    for column in R::columns() {
+        let key = column.key;
+        assert!(!column.meaning.is_empty(), "{key} {}", column.title);
+        assert!(key.is_empty() || keys.insert(key), "{key} comes twice");
+        assert!(
+            column.exported.is_none_or(|it| exported.insert(it)),
+            "{key}"
+        );
+        let is_time = matches!(
+            column.kind,
+            ColumnKind::Duration | ColumnKind::Change | ColumnKind::Moment
+        );
+        assert!(key.is_empty() || is_time == key.ends_with("_ns"), "{key}");
+        let is_seen = column.is_in_text || column.view_from.is_some();
+        assert!(!key.is_empty() || is_seen || column.exported.is_some());
+    }
+}
+
+#[test]
+fn columns_have_unique_keys_and_times_have_their_unit() {
+    check::<OperationStats>();
+    check::<PartStats>();
+    check::<StreamStats>();
+    check::<DeviceStats>();
+    check::<ThreadStats>();
+    check::<ApiStats>();
+    check::<CauseStats>();
+    check::<StallStats>();
+    check::<Late>();
+    check::<GraphStats>();
+    check::<OpenCallStats>();
+    check::<RangeStats>();
+    check::<ModuleStats>();
+    check::<StepStats>();
+    check::<Share>();
+    check::<Segment>();
+    check::<diff::Row>();
+    check::<Finding>();
+    check::<SiteMemory>();
+    check::<GroupStats>();
+    check::<CollectiveStats>();
+    check::<RankStats>();
+    check::<LinkStats>();
+}

@@ -1,0 +1,153 @@
+//! Costs that checks find, as time that a program would save without them, by simulation.
+
+use ascend_trace_analysis::checks::{Finding, Findings};
+use ascend_trace_analysis::whatif::judge_costs;
+use ascend_trace_analysis::{Fold, Step, Window};
+use ascend_trace_recording::Recording;
+use ascend_trace_testkit::recording::indexed;
+use ascend_trace_testkit::{Timeline, timeline};
+
+/// The findings of one check, with the time saved without them, in microseconds, and its error.
+fn saved(check: &str, text: &str) -> Vec<Option<(i64, i64)>> {
+    let timeline = Timeline::parse(text).expect("a timeline");
+    let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
+    let mut recording = Recording::from_bytes(file).expect("it reads back");
+    let found = Findings::default().of_recording(&mut recording, Step::default(), |_| true);
+    let mut found = found.expect("it reads back").unwrap_or_default();
+    judge_costs(&mut found, &mut recording, Step::default()).expect("it reads back");
+    let own = found.iter().filter(|it| it.check == check);
+    let saved = |it: &Finding| Some((it.saved_ns? / 1_000, it.saved_error_ns? / 1_000));
+    own.map(saved).collect()
+}
+
+#[test]
+fn a_copy_of_pageable_memory_costs_what_the_end_waits_for() {
+    let copies =
+        "s1: memcpy(4096)[host-copy] by t1[10us..60us] memcpy(4096)[host-copy] by t1[61us..111us]";
+    let [Some((alone, error))] = saved("pageable-copy", copies)[..] else {
+        panic!("one cost");
+    };
+    assert!(
+        (90..=101).contains(&alone) && error < alone,
+        "{alone} ± {error}"
+    );
+    // The end waits for another stream in any case, such as for a late rank.
+    let late = format!("s2: B[2us..900us] by t1[0..1us] | {copies} | t1: sync(s2)[120us..903us]");
+    let [Some((hidden, _))] = saved("pageable-copy", &late)[..] else {
+        panic!("one cost");
+    };
+    assert_eq!(hidden, 0);
+}
+
+#[test]
+fn waits_after_each_task_cost_the_time_that_the_host_would_be_ahead() {
+    let round = |round: u64| {
+        let at = |us: u64| format!("{}us", round * 100 + us);
+        let (from, to, done) = (at(2), at(12), at(80));
+        format!(
+            "s1: A[{from}..{to}] by t1[{}..{}] | t1: sync(s1)[{}..{done}]",
+            at(0),
+            at(1),
+            at(1)
+        )
+    };
+    let rounds: Vec<String> = (0..70).map(round).collect();
+    let [Some((cost, error))] = saved("sync-each-task", &rounds.join(" | "))[..] else {
+        panic!("one cost");
+    };
+    // In each round, the call waits for 11 µs, and then takes 68 µs to return.
+    assert!(
+        (700..=800).contains(&cost) && error < cost,
+        "{cost} ± {error}"
+    );
+}
+
+#[test]
+fn streams_in_turn_cost_what_an_overlap_saves() {
+    let round = |round: u64| {
+        let at = |us: u64| format!("{}us", round * 100 + us);
+        format!(
+            "s1: A[{}..{}] by t1[{}..{}] | t1: sync(s1)[{}..{}] | s2: B[{}..{}] by t1[{}..{}] | t1: sync(s2)[{}..{}]",
+            at(1),
+            at(41),
+            at(0),
+            at(0),
+            at(2),
+            at(43),
+            at(51),
+            at(91),
+            at(50),
+            at(50),
+            at(52),
+            at(93)
+        )
+    };
+    let rounds: Vec<String> = (0..20).map(round).collect();
+    let [Some((cost, _))] = saved("streams-in-turn", &rounds.join(" | "))[..] else {
+        panic!("one cost");
+    };
+    // Each of the streams works for 800 µs.
+    assert!((800..=1_200).contains(&cost), "{cost}");
+}
+
+#[test]
+fn a_cost_without_a_simulation_is_not_known() {
+    let round = |it: u64| {
+        let (from, to) = (10 * it, 10 * it + 1);
+        format!("s1: memcpy(16)[{from}us..{to}us] by t1[{from}us..{to}us]")
+    };
+    let rounds: Vec<String> = (0..1_200).map(round).collect();
+    let found = saved("small-copies", &rounds.join(" | "));
+    assert!(found.iter().all(Option::is_none), "{found:?}");
+}
+
+/// The needless waits of a stream for work of `recording`, in 80 rounds.
+fn needless(recording: u64, waits: u64) -> Vec<(u64, String)> {
+    let round = |round: u64| {
+        let at = |us: u64| format!("{}us", round * 100 + us);
+        let task = format!(
+            "s{recording}: A[{}..{}] by t1[{}..{}]",
+            at(2),
+            at(4),
+            at(0),
+            at(1)
+        );
+        let record = format!(
+            "rec(E{round})[{}..{}] by t1[{}..{}]",
+            at(5),
+            at(5),
+            at(2),
+            at(3)
+        );
+        let wait = |it: u64| {
+            let (begin, end) = (at(6 + 2 * it), at(7 + 2 * it));
+            format!(
+                "s1: wait(E{round})[{begin}..{end}] by t1[{}..{end}]",
+                at(6 + 2 * it)
+            )
+        };
+        let waits: Vec<String> = (0..waits).map(wait).collect();
+        let last = format!(
+            "s1: B[{}..{}] by t1[{}..{}]",
+            at(30),
+            at(31),
+            at(20),
+            at(21)
+        );
+        format!("{task} {record} | {} | {last}", waits.join(" | "))
+    };
+    let rounds: Vec<String> = (0..80).map(round).collect();
+    let trace = timeline(&rounds.join(" | "));
+    let found = Findings::default().of(&Window::whole(&trace));
+    let own = found.into_iter().filter(|it| it.check == "needless-wait");
+    own.map(|it| (it.count, it.what)).collect()
+}
+
+#[test]
+fn waits_for_work_that_comes_before_anyway_are_found() {
+    let words = "aclrtStreamWaitEvent on stream 1 waited 80 times for work that came before anyway: work of the same stream, \
+                 or work that an earlier wait had put in order";
+    assert_eq!(needless(1, 1), [(80, words.to_owned())]);
+    assert_eq!(needless(2, 2), [(80, words.to_owned())]);
+    assert_eq!(needless(2, 1), []);
+}

@@ -1,6 +1,6 @@
 -- Which mistakes did the checks find, and on how many ranks?
 --
--- The worst come first. `example` is what one of the findings says.
+-- The worst come first. `example` is the text of one finding.
 select run, severity, f.check, count(*) as findings, sum(f.count) as calls,
        sum(total_ns) / 1e6 as total_ms,
        min(what) as example

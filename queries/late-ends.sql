@@ -1,7 +1,7 @@
 -- On which ranks do collectives end later than on the others?
 --
--- The ends of a collective are compared on all ranks, on one clock: `dataset align` must have run. A rank whose data arrives
--- late is behind a slow link. A row is a rank and the collectives of one function and size. `late_us` compares their
+-- The ends of a collective are compared on all ranks, on one clock: `dataset align` must have run. If the data of a rank arrives
+-- late, the rank is behind a slow link. A row is a rank and the collectives of one function and size. `late_us` compares their
 -- ends with those on the median rank, and is the median of the differences. `last_share` is the share of
 -- collectives that ended last on this rank. `bar_us` is the error bar of the host's clock: a `late_us` within it says
 -- nothing. Hosts that are aligned by wall clock only are left out.

@@ -1,7 +1,7 @@
 -- Which rank runs the same operation more slowly than the others?
 --
 -- A row is an operation, by shape, on a rank where its mean duration is longer than the median rank's. The worst come
--- first: `extra_ms` is what the rank would save with the median rank's mean duration. A device with a lower clock, or a
+-- first: `extra_ms` is the time that the rank would save with the median rank's mean duration. A device with a lower clock, or a
 -- faulty one, has many rows here. Collectives are left out: they include waiting for others.
 with operations as (
     select run, host, rank, device, kind, name, shapes, count(*) as tasks,

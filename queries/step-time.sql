@@ -1,7 +1,7 @@
 -- What do the steps spend their time on?
 --
 -- The means of all steps of a rank. The first four times add up to the duration. `free_ms` is the time in which the
--- device did nothing, and the five times after it are what it waited for.
+-- device did nothing, and the five times after it are the causes of its waits.
 select run, host, rank, count(*) as steps,
        avg(length_ns / 1e6) as step_ms,
        avg(compute_ns / 1e6) as compute_ms,

@@ -1,4 +1,4 @@
-//! Why a store did not do a request, and how to mend that.
+//! Causes of requests that a store refused or failed, with advice for the user.
 
 use std::error::Error;
 use std::io;
@@ -101,15 +101,15 @@ fn is_unreachable(error: &object_store::Error) -> bool {
 
 /// Text of an error: the store's words, or those of the deepest cause. On one line.
 fn reason(error: &object_store::Error) -> String {
-    let said = error.to_string();
-    let text = match between(&said, "Code") {
-        Some(code) => match between(&said, "Message") {
+    let message = error.to_string();
+    let text = match between(&message, "Code") {
+        Some(code) => match between(&message, "Message") {
             Some(message) if message != code => format!("{code}: {message}"),
             _ => code.to_owned(),
         },
         None => causes(error)
             .last()
-            .map_or(said.clone(), ToString::to_string),
+            .map_or(message.clone(), ToString::to_string),
     };
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
     plain
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    fn said(error: E) -> String {
+    fn message(error: E) -> String {
         StoreError::of(error, &way(true)).to_string()
     }
 
@@ -161,19 +161,19 @@ mod tests {
             ("XMinioStorageFull", "raise the quota"),
             ("InternalError", "has an error: InternalError: Some text"),
         ] {
-            let text = said(generic(&body(code)));
+            let text = message(generic(&body(code)));
             assert!(
                 text.contains(words) && text.contains("http://store"),
                 "{text}"
             );
         }
-        let denied = said(E::PermissionDenied {
+        let denied = message(E::PermissionDenied {
             path: "a".to_owned(),
             source: body("AccessDenied").into(),
         });
         assert!(denied.contains("denies access"), "{denied}");
         assert!(denied.ends_with("AccessDenied: Some text"), "{denied}");
-        let plain = said(generic("builder error: URL scheme is not allowed"));
+        let plain = message(generic("builder error: URL scheme is not allowed"));
         assert!(plain.contains("AWS_ALLOW_HTTP=true"), "{plain}");
     }
 
@@ -188,7 +188,7 @@ mod tests {
             )),
         };
         assert_eq!(source.kind(), HttpErrorKind::Connect);
-        let text = said(error());
+        let text = message(error());
         assert!(
             text.contains("check the network") && text.ends_with("refused"),
             "{text}"
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_reason_is_short_and_on_one_line() {
-        let text = said(generic(&"long\n".repeat(1000)));
+        let text = message(generic(&"long\n".repeat(1000)));
         assert!(!text.contains('\n') && text.len() < 400, "{text}");
     }
 }

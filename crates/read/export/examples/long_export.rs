@@ -4,7 +4,7 @@
 //! with `-` for the folder nothing is kept. `ONLY` is a condition as of `--only`.
 //! The example `long_file` makes long files.
 
-#![expect(clippy::print_stdout, reason = "its output is what it is for")]
+#![expect(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::error::Error;
 use std::fs::{self, File};

@@ -19,7 +19,8 @@ use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{Process, StreamId, Trace};
 use serde_json::json;
 
-use crate::chrome::EventFile;
+use crate::chrome::EventOutput;
+use crate::timeline::TimelineFile;
 use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
 use communication::CommunicationFile;
 use dialect::AscendDialect as Dialect;
@@ -105,7 +106,7 @@ impl<'w> RankFolders<'w> {
 
 /// The files of a rank.
 struct RankFiles<'w> {
-    timeline: EventFile<'w, Dialect>,
+    timeline: TimelineFile<EventOutput<'w>, Dialect>,
     kernels: KernelDetails<'w>,
     laps: StepTimes,
     laps_to: Box<dyn Write + 'w>,
@@ -129,7 +130,10 @@ impl<'w> RankFiles<'w> {
         let own: Vec<&StepStats> = steps.filter(|it| it.rank.unwrap_or(0) == number).collect();
         let base = wall_base(trace);
         Ok(Self {
-            timeline: EventFile::new(result("trace_view.json")?, Dialect { base }),
+            timeline: TimelineFile::new(
+                EventOutput::list(result("trace_view.json")?),
+                Dialect { base },
+            ),
             kernels: KernelDetails::new(result("kernel_details.csv")?, base)?,
             laps: StepTimes::new(&own),
             laps_to: result("step_trace_time.csv")?,

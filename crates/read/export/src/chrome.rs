@@ -14,30 +14,27 @@
 //!
 //! The parts of a trace are written one after the other; readers put events in order by their times.
 //!
-//! Other readers of this format want other names and categories: a [`Dialect`] has those.
+//! Other readers of this format want other names and categories: a [`crate::timeline::Dialect`] has those.
 
-mod captures;
-mod counters;
-mod critical;
-mod dialect;
 mod flows;
-mod meta;
 mod output;
-mod ranges;
-mod slices;
-mod stalls;
 
-use std::io::Write;
+use std::io;
 
-pub(crate) use dialect::{Dialect, EventLabel};
+use ascend_trace_recording::Trace;
+
 pub(crate) use output::EventOutput;
 
-use crate::counters::TraceCounters;
+use crate::counters::{Counter, CounterStep};
 use crate::fields::write_recording;
+use crate::json::JsonText;
+use crate::timeline::{
+    Dialect, NamedTrack, PlainDialect, Slice, SliceKind, TaskRow, TimelineEncoder, TimelineFile,
+    TimelinePart, TimelineSection,
+};
 use crate::trace_facts::TraceFacts;
-use crate::tracks::TrackLayout;
+use crate::tracks::{ProcessTrack, SliceTrack};
 use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
-use dialect::PlainDialect;
 
 /// The exporter for `--format chrome`.
 #[derive(Clone, Copy, Debug)]
@@ -56,81 +53,102 @@ impl Exporter for Chrome {
         &self,
         sink: &mut dyn ExportSink<'w>,
     ) -> Result<Box<dyn ExportPass<'w> + 'w>, ExportError> {
-        Ok(Box::new(ChromePass(EventFile::new(
-            open(sink, "")?,
-            PlainDialect,
-        ))))
+        let output = EventOutput::object(open(sink, "")?, "");
+        Ok(Box::new(TimelineFile::new(output, PlainDialect)))
     }
 }
 
-struct ChromePass<'w>(EventFile<'w, PlainDialect>);
+/// The track of facts about a process as a whole.
+fn of_process(pid: u32) -> SliceTrack {
+    SliceTrack {
+        pid,
+        tid: pid,
+        number: 0,
+        lane: 0,
+    }
+}
 
-impl<'w> ExportPass<'w> for ChromePass<'w> {
-    fn step(
+impl TimelineEncoder for EventOutput<'_> {
+    type Fields<'e> = JsonText;
+    type Open = ();
+
+    /// Flows come after their slices: at equal times an importer handles events in the order of
+    /// the file, and a flow must find its slice.
+    const SECTIONS: &'static [TimelineSection] = &[
+        TimelineSection::Calls,
+        TimelineSection::Tasks,
+        TimelineSection::Parts,
+        TimelineSection::Stalls,
+        TimelineSection::Counters,
+        TimelineSection::Critical,
+        TimelineSection::Flows,
+        TimelineSection::Ranges,
+        TimelineSection::Captures,
+        TimelineSection::Recording,
+    ];
+    const WAITS_ARE_LAST: bool = false;
+    const PARTS_ARE_INSIDE: bool = false;
+    const NOWHERE: Option<SliceTrack> = None;
+
+    fn begin_part(&mut self, _: &ExportSource<'_>, base: i64) -> io::Result<()> {
+        self.set_base(base);
+        Ok(())
+    }
+
+    fn process(
         &mut self,
-        source: &ExportSource<'_>,
-        _: &mut dyn ExportSink<'w>,
-    ) -> Result<(), ExportError> {
-        self.0.step(source)
+        _: &Trace,
+        _: &[ProcessTrack],
+        (order, process, name): (i64, &ProcessTrack, &str),
+    ) -> io::Result<()> {
+        self.label(of_process(process.pid), "process", name, order)
     }
 
-    fn finish(self: Box<Self>) -> Result<(), ExportError> {
+    fn track(&mut self, named: &NamedTrack) -> io::Result<()> {
+        self.label(named.track, "thread", &named.name, named.order)
+    }
+
+    #[inline]
+    fn begin(
+        &mut self,
+        _: TimelinePart<'_, '_>,
+        slice: &Slice<'_>,
+        fill: impl FnOnce(&mut JsonText),
+    ) -> io::Result<()> {
+        self.event(b'X', slice.track, |members| {
+            members.named(&slice.label.0, slice.label.1);
+            match slice.kind {
+                SliceKind::Task(_, TaskRow::Wait) => members.lasting_until(slice.begin, slice.end),
+                _ => members.lasting(slice.begin, slice.end),
+            }
+            if slice.kind != SliceKind::Critical {
+                members.args(fill);
+            }
+        })
+    }
+
+    #[inline]
+    fn end(&mut self, _: &Slice<'_>, (): ()) -> io::Result<()> {
         Ok(())
     }
-}
 
-/// A file of trace events on its way through a trace.
-pub(crate) struct EventFile<'w, D> {
-    output: EventOutput<'w>,
-    dialect: D,
-    tracks: TrackLayout,
-    counters: TraceCounters,
-    facts: TraceFacts,
-    /// Number of the last flow.
-    flows: u64,
-}
-
-impl<'w, D: Dialect> EventFile<'w, D> {
-    pub(crate) fn new(file: Box<dyn Write + 'w>, dialect: D) -> Self {
-        let mut output = EventOutput::new(file, D::IS_LIST);
-        output.begin(|json| dialect.write_head(json));
-        Self {
-            output,
-            dialect,
-            tracks: TrackLayout::new(D::NUMBERING),
-            counters: TraceCounters::default(),
-            facts: TraceFacts::default(),
-            flows: 0,
-        }
+    fn counter(&mut self, counter: &Counter, step: Option<CounterStep>) -> io::Result<()> {
+        let Some(step) = step else {
+            return Ok(());
+        };
+        let track = counter.track.unwrap_or(of_process(counter.pid));
+        self.event(b'C', track, |members| {
+            members.named(&counter.name, "");
+            members.at(step.time);
+            members.args(|json| json.key(counter.unit).integer(step.amount));
+        })
     }
 
-    /// Writes a part of the trace.
-    pub(crate) fn step(&mut self, source: &ExportSource<'_>) -> Result<(), ExportError> {
-        let (output, tracks) = (&mut self.output, &mut self.tracks);
-        output.begin_part(self.dialect.base(source.part.begin));
-        tracks.advance(source);
-        self.dialect.advance(source, tracks);
-        let dialect = &self.dialect;
-        self.facts.add(source);
-        meta::write_names(output, dialect, source.trace, tracks)?;
-        slices::write_calls(output, dialect, source, tracks)?;
-        slices::write_tasks(output, dialect, source, tracks)?;
-        if D::HAS_EXTRAS {
-            slices::write_parts(output, source, tracks)?;
-            stalls::write(output, source, tracks)?;
-            counters::write(output, source, tracks, &mut self.counters)?;
-            critical::write(output, source, tracks)?;
-        }
-        // Flows come after their slices: at equal times an importer handles events in the order of
-        // the file, and a flow must find its slice.
-        self.facts.omitted_flows += flows::write(output, dialect, source, tracks, &mut self.flows)?;
-        if source.part.is_last {
-            ranges::write(output, dialect, source, tracks, &self.facts)?;
-            captures::write(output, source, tracks, &self.facts)?;
-            meta::write_recording_mark(output, source, tracks, &self.facts)?;
-            dialect.write_last(output, source, tracks)?;
-            output.end(|json| write_recording(json, source, &self.facts))?;
-        }
-        Ok(())
+    fn flows(&mut self, part: TimelinePart<'_, '_>, dialect: &impl Dialect) -> io::Result<u64> {
+        flows::write(self, dialect, part)
+    }
+
+    fn finish(&mut self, source: &ExportSource<'_>, facts: &TraceFacts) -> io::Result<()> {
+        self.close(|json| write_recording(json, source, facts))
     }
 }

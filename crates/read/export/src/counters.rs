@@ -97,8 +97,9 @@ impl TraceCounters {
             worked: i64::MIN,
         };
         self.streams.resize(source.trace.streams().len(), first);
-        for (lane, id) in tracks.streams.iter().zip((0..).map(StreamId)) {
-            if lane.own().is_some() {
+        for id in (0..source.trace.streams().len() as u32).map(StreamId) {
+            let lane = tracks.stream(source.trace, id);
+            if let Some(lane) = lane.filter(|lane| lane.own().is_some()) {
                 self.count_tasks(source, id, lane.pid);
             }
         }
@@ -132,8 +133,9 @@ impl TraceCounters {
     /// several threads can be out of order by the length of a call; a queue is in order.
     fn count_tasks(&mut self, source: &ExportSource<'_>, stream: StreamId, device: u32) {
         let trace = source.trace;
-        let latest = &mut self.streams[stream.index()];
-        let subject = CounterSubject::Queued(stream);
+        let lane = trace.lane_of(stream);
+        let latest = &mut self.streams[lane.index()];
+        let subject = CounterSubject::Queued(lane);
         let mut queued = self.gauges.remove(&subject).unwrap_or_default();
         let busy = self.gauges.entry(CounterSubject::Busy(device)).or_default();
         let tasks = trace.stream_tasks(stream);

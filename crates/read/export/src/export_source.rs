@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use ascend_trace_analysis::collectives::{Collective, Communicators};
 use ascend_trace_analysis::critical::Segments;
 use ascend_trace_analysis::stats::StepStats;
 use ascend_trace_analysis::{Edge, Lane, Node, Stall, Window};
@@ -26,6 +27,7 @@ pub struct ExportSource<'a> {
     host_categories: Arc<[String]>,
     /// By process: whether its pid is that of another one before it.
     repeated_pids: Arc<[bool]>,
+    communicators: Arc<Communicators>,
 }
 
 impl<'a> Deref for ExportSource<'a> {
@@ -65,7 +67,8 @@ impl<'a> ExportSource<'a> {
     /// Analyses a trace for exports of the wanted part.
     pub fn of(trace: &'a Trace, wanted: &WantedPart) -> Self {
         let shown = Arc::new(ShownLanes::of(trace, wanted));
-        Self::of_window(Window::whole(trace), (wanted, &shown))
+        let communicators = Arc::new(Communicators::of(trace));
+        Self::of_window(Window::whole(trace), (wanted, &shown), communicators)
     }
 
     /// Whether something is left to be written after the selection.
@@ -73,10 +76,11 @@ impl<'a> ExportSource<'a> {
         !self.selection.is_empty()
     }
 
-    /// The wanted part of a window; `shown` covers the whole recording.
+    /// The wanted part of a window; `shown` covers the whole recording, `communicators` all until here.
     pub(crate) fn of_window(
         window: Window<'a>,
         (wanted, shown): (&WantedPart, &Arc<ShownLanes>),
+        communicators: Arc<Communicators>,
     ) -> Self {
         let trace = window.trace;
         Self {
@@ -87,6 +91,7 @@ impl<'a> ExportSource<'a> {
             steps: wanted.steps.clone(),
             host_categories: host_categories(trace),
             repeated_pids: repeated_pids(trace),
+            communicators,
             window,
         }
     }
@@ -103,6 +108,15 @@ impl<'a> ExportSource<'a> {
     pub(crate) fn has_pid_of_another(&self, process: ProcessId) -> bool {
         let repeated = self.repeated_pids.get(process.index());
         repeated.copied().unwrap_or(false)
+    }
+
+    /// The collective of a call, and how many ranks take part as far as calls before it say.
+    pub(crate) fn collective(&self, call: &Call) -> Option<(Collective<'a>, Option<u64>)> {
+        let trace: &'a Trace = self.window.trace;
+        let collective = Collective::of(trace, call)?;
+        let process = trace.thread(call.thread).process;
+        let known = self.communicators.get(process, collective.comm, call.begin);
+        Some((collective, known.and_then(|it| it.size)))
     }
 
     /// What timelines file a call under. Tasks are under their kinds, which some groups of functions are called

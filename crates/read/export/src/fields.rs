@@ -6,7 +6,7 @@ use ascend_trace_analysis::stats::{StallStats, StepStats, Verdict};
 use ascend_trace_analysis::{Stall, queue_wait};
 use ascend_trace_format::api::RetKind;
 use ascend_trace_format::version::FILE_VERSION;
-use ascend_trace_recording::{Call, CallId, ProcessId, Task, TaskId, TaskPart, Trace};
+use ascend_trace_recording::{Call, CallId, ProcessId, Range, Task, TaskId, TaskPart, Trace};
 
 use crate::arguments::{slice_name, write_arguments, write_result};
 use crate::trace_facts::TraceFacts;
@@ -202,6 +202,10 @@ fn write_whole_task<'t>(
     write_process(fields, source, trace.stream(task.stream).process);
     write_place(fields, trace, task, stream);
     fields.unsigned("seq", u64::from(task.sequence));
+    let life = trace.life_of(task.stream);
+    if life > 1 {
+        fields.unsigned("life", u64::from(life));
+    }
     if let Some(time) = task.time {
         fields.integer("err_ns", time.error);
         fields.integer("err_device_ns", time.local_error);
@@ -212,8 +216,12 @@ fn write_whole_task<'t>(
     if let Some(bytes) = bytes_moved(trace, call) {
         fields.unsigned("bytes", bytes);
     }
+    if let Some(name) = trace.whole_text(trace.task_name(task)) {
+        fields.word("whole_name", name);
+    }
     write_event(fields, trace, call);
     write_work(fields, trace, call);
+    write_collective(fields, source, (task, call));
     fields.unsigned("call", u64::from(trace.call_number(task.call)));
     if let Some((index, number)) = source.graphs.replayed(trace, id) {
         let graph = &source.graphs.all()[index];
@@ -320,6 +328,19 @@ pub(crate) fn write_step<'t>(
     fields.unsigned("untimed", step.untimed);
 }
 
+/// The arguments of a range that a library named after its operation.
+pub(crate) fn write_range<'t>(
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
+    range: &Range,
+) {
+    if source.args == ArgDetail::Full && range.message.is_some() {
+        let args = range.arguments().into_iter();
+        let args = args.map(|(name, value)| format!("{name}={value}"));
+        fields.text("arguments", &args.collect::<Vec<_>>().join(", "));
+    }
+}
+
 /// Of the recording as a whole.
 pub(crate) fn write_recording<'t>(
     fields: &mut impl FieldWriter<'t>,
@@ -389,6 +410,49 @@ fn write_work<'t>(fields: &mut impl FieldWriter<'t>, trace: &'t Trace, call: &Ca
     }
     if let Some(direction) = trace.direction(call) {
         fields.word("direction", direction.name());
+    }
+}
+
+/// Group, data, peer and least bandwidth of a collective. Unknown fields are left out.
+fn write_collective<'t>(
+    fields: &mut impl FieldWriter<'t>,
+    source: &ExportSource<'t>,
+    (task, call): (&Task, &Call),
+) {
+    let Some((collective, ranks)) = source.collective(call) else {
+        return;
+    };
+    let trace = source.trace;
+    fields.address("communicator", collective.comm);
+    let process = trace.stream(task.stream).process;
+    if let Some(name) = trace.name_of(process, collective.comm, call.begin) {
+        fields.word("communicator_name", name);
+    }
+    for (name, value) in [("ranks", ranks), ("elements", collective.count)] {
+        if let Some(value) = value {
+            fields.unsigned(name, value);
+        }
+    }
+    for (name, value) in [
+        ("data_type", collective.data_type),
+        ("reduction", collective.operation),
+    ] {
+        if let Some(value) = value {
+            fields.word(name, value);
+        }
+    }
+    if let Some((peer, rank)) = collective.peer {
+        fields.unsigned(peer.field(), rank);
+    }
+    if let Some(size) = collective.size(ranks) {
+        fields.unsigned("size", size);
+    }
+    let least = task
+        .time
+        .and_then(|time| collective.least_bandwidths(ranks, time));
+    if let Some((algorithm, bus)) = least {
+        fields.integer("least_algorithm_bandwidth", algorithm as i64);
+        fields.integer("least_bus_bandwidth", bus as i64);
     }
 }
 

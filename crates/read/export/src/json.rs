@@ -31,10 +31,6 @@ impl JsonText {
         self.text
     }
 
-    #[cfg_attr(
-        not(feature = "parquet"),
-        expect(dead_code, reason = "only for metadata")
-    )]
     pub(crate) fn into_string(self) -> String {
         // Only whole characters are ever added.
         String::from_utf8(self.text).unwrap_or_default()
@@ -287,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_reads_back_as_what_was_written() {
+    fn text_reads_back_as_it_was_written() {
         let mut json = JsonText::default();
         json.open(b'{');
         json.name("quote \" slash \\ tab \t")

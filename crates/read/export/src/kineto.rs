@@ -5,6 +5,7 @@
 //! device's number for the pid, a `stream` argument for work of a device, and an equal `correlation`
 //! for a call and its task.
 
+mod base_time;
 mod cuda;
 mod dialect;
 mod steps;
@@ -14,11 +15,13 @@ use std::collections::btree_map::Entry;
 
 use ascend_trace_recording::Process;
 
-use crate::chrome::EventFile;
+use crate::chrome::EventOutput;
+use crate::timeline::TimelineFile;
 use crate::{
     ArgDetail, ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open,
     rank_file,
 };
+use base_time::BaseTime;
 use dialect::KinetoDialect as Dialect;
 
 /// What calls and tasks are called.
@@ -72,7 +75,7 @@ impl Exporter for Kineto {
 /// The files of an export, by rank.
 struct KinetoFiles<'w> {
     names: EventNames,
-    files: BTreeMap<u64, EventFile<'w, Dialect>>,
+    files: BTreeMap<u64, TimelineFile<EventOutput<'w>, Dialect>>,
 }
 
 /// Processes without a rank belong to the first one.
@@ -84,13 +87,22 @@ impl<'w> KinetoFiles<'w> {
     fn file(
         &mut self,
         rank: u64,
+        base: Option<BaseTime>,
         sink: &mut dyn ExportSink<'w>,
-    ) -> Result<&mut EventFile<'w, Dialect>, ExportError> {
+    ) -> Result<&mut TimelineFile<EventOutput<'w>, Dialect>, ExportError> {
         Ok(match self.files.entry(rank) {
             Entry::Occupied(file) => file.into_mut(),
             Entry::Vacant(place) => {
                 let file = open(sink, &rank_file(rank, ENDING))?;
-                place.insert(EventFile::new(file, Dialect::new(rank, self.names)))
+                // Readers search for the rank line by line, with a blank before the number.
+                let mut head =
+                    format!(",\"schemaVersion\":1,\"distributedInfo\":{{\"rank\": {rank}}}");
+                if let Some(base) = base {
+                    head += &format!(",\"baseTimeNanoseconds\":{}", base.at_ns);
+                }
+                let first = base.map_or(0, |base| base.first_ns);
+                let output = EventOutput::object(file, &head).beginning_at(first);
+                place.insert(TimelineFile::new(output, Dialect::new(self.names)))
             }
         })
     }
@@ -103,6 +115,7 @@ impl<'w> ExportPass<'w> for KinetoFiles<'w> {
         sink: &mut dyn ExportSink<'w>,
     ) -> Result<(), ExportError> {
         let trace = source.trace;
+        let base = BaseTime::of(source);
         let mut ranks: Vec<u64> = trace.processes().iter().map(rank).collect();
         ranks.sort_unstable();
         ranks.dedup();
@@ -113,12 +126,13 @@ impl<'w> ExportPass<'w> for KinetoFiles<'w> {
                 source.args = ArgDetail::Minimal;
             }
             if source.has_any() || self.files.contains_key(own) {
-                self.file(*own, sink)?.step(&source)?;
+                self.file(*own, base, sink)?.step(&source)?;
             }
         }
         // The result needs at least one file.
         if source.part.is_last && self.files.is_empty() {
-            self.file(0, sink)?.step(&source.narrowed(|_| false))?;
+            self.file(0, base, sink)?
+                .step(&source.narrowed(|_| false))?;
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
 //! Exports of a trace to other tools: one [`Exporter`] per format, one file per exporter.
+//! Formats of timelines share one walk over a trace (`timeline.rs`).
 //!
 //! An exporter turns a [`ExportSource`] into bytes; it opens no files itself. Where they go, and whether
 //! something may be overwritten, is decided by the caller through a [`ExportSink`].
@@ -14,6 +15,7 @@ mod csv;
 #[cfg(feature = "parquet")]
 mod dataset;
 mod dependency_end;
+mod dependency_slices;
 mod digits;
 mod export_source;
 mod fields;
@@ -23,8 +25,10 @@ mod lane_labels;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod perfetto;
+mod row_store;
 mod selection;
 mod stream;
+mod timeline;
 mod trace_facts;
 mod trace_tables;
 mod tracks;
@@ -48,11 +52,13 @@ pub use kineto::{EventNames, Kineto};
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 pub use perfetto::Perfetto;
+pub use row_store::{FunctionRow, RowBatch, RowStore, StoredTable, begin_rows};
 pub use selection::{NamePattern, OnlyConditions, OnlyError, WantedPart};
 
 pub use ascend_trace_analysis::{RecordingPart, Step};
 pub use export_source::ExportSource;
 pub use stream::{StreamError, stream};
+pub use trace_tables::{CellValue, ColumnKind};
 
 /// Output of an exporter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +127,11 @@ pub trait Exporter: Sync {
     fn name(&self) -> &'static str;
 
     fn layout(&self) -> OutputLayout;
+
+    /// Whether it has slices, with more or less detail. Tables have all of it.
+    fn has_slices(&self) -> bool {
+        !matches!(self.layout(), OutputLayout::Directory { .. })
+    }
 
     /// The analyses that it writes in addition to calls and tasks.
     fn needs(&self) -> Needs {

@@ -19,8 +19,7 @@ use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
-use crate::fields::write_recording;
-use crate::json::JsonText;
+use crate::row_store::description;
 use crate::trace_facts::TraceFacts;
 use crate::trace_tables::{ColumnKind, TableColumn, TableExport, TableId, TableWriter};
 use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
@@ -69,15 +68,6 @@ impl Exporter for Parquet {
     }
 }
 
-/// Facts about the recording as a whole, as in the other formats.
-fn about(source: &ExportSource<'_>, facts: &TraceFacts) -> String {
-    let mut json = JsonText::default();
-    json.open(b'{');
-    write_recording(&mut json, source, facts);
-    json.close(b'}');
-    json.into_string()
-}
-
 fn failed(error: ParquetError) -> io::Error {
     io::Error::other(error)
 }
@@ -107,7 +97,7 @@ impl TableWriter for ParquetWriter<'_> {
 
     fn end(&mut self, source: &ExportSource<'_>, facts: &TraceFacts) -> io::Result<()> {
         if let Some(parquet) = &mut self.parquet {
-            let entry = KeyValue::new("ascend-trace".to_owned(), about(source, facts));
+            let entry = KeyValue::new("ascend-trace".to_owned(), description(source, facts));
             parquet.append_key_value_metadata(entry);
         }
         self.close()

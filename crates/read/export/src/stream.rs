@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use ascend_trace_analysis::collectives::Communicators;
 use ascend_trace_analysis::{Step, Windows};
 use ascend_trace_recording::{OpenError, Recording};
 
@@ -44,9 +45,12 @@ pub fn stream<'w>(
     let has_any = wanted.is_all() || !shown.is_empty();
     let shown = Arc::new(shown);
     let mut pass = exporter.begin(sink)?;
+    let mut communicators = Arc::new(Communicators::default());
     let mut windows = Windows::of(recording, step, exporter.needs());
     while let Some(written) = windows.next(|window| {
-        let source = ExportSource::of_window(window.clone(), (wanted, &shown));
+        Arc::make_mut(&mut communicators).take(Communicators::of(window.trace));
+        let known = Arc::clone(&communicators);
+        let source = ExportSource::of_window(window.clone(), (wanted, &shown), known);
         pass.step(&source, sink)
     })? {
         written?;

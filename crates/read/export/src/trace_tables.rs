@@ -1,7 +1,7 @@
 //! The tables of a trace, for all formats: `calls`, `tasks`, `dependencies`, `stalls`, `graphs`,
 //! `findings`, `ranges`, `steps`, `critical`, `activities`, `collectives`, `losses` and `processes`.
 //!
-//! The columns are declared, each in one place, in the module of their table. Times are nanoseconds of the
+//! The columns are declared, each in one place: in the module of their table, or by the type of rows in the analysis. Times are nanoseconds of the
 //! recording host's `CLOCK_MONOTONIC`; the unit is in the column's name.
 
 mod activities;
@@ -28,11 +28,13 @@ use ascend_trace_analysis::Fold;
 use ascend_trace_analysis::Needs;
 use ascend_trace_analysis::align::{Collect, Recorded};
 use ascend_trace_analysis::checks::Findings;
+use ascend_trace_analysis::columns::{ColumnKind as DeclaredKind, TableRow};
 
 use crate::trace_facts::TraceFacts;
 use crate::{ExportError, ExportPass, ExportSink, ExportSource};
 
-pub(crate) use cell::{CellValue, TableCell};
+pub use cell::CellValue;
+pub(crate) use cell::TableCell;
 
 /// Declares the tables, each with the module that has its columns and gives its files their name.
 macro_rules! tables {
@@ -45,7 +47,6 @@ macro_rules! tables {
 
         impl TableId {
             pub(crate) const ALL: [Self; [$(stringify!($table)),+].len()] = [$(Self::$table),+];
-            #[cfg(feature = "parquet")]
             pub(crate) const NAMES: [&str; Self::ALL.len()] = [$(stringify!($module)),+];
             pub(crate) const CSV: [&str; Self::ALL.len()] =
                 [$(concat!(stringify!($module), ".csv")),+];
@@ -54,7 +55,6 @@ macro_rules! tables {
                 [$(concat!(stringify!($module), ".parquet")),+];
 
             /// Its name in queries, and that of its files.
-            #[cfg(feature = "parquet")]
             pub(crate) const fn name(self) -> &'static str {
                 match self {
                     $(Self::$table => stringify!($module),)+
@@ -222,7 +222,7 @@ impl<'w, W: TableWriter> ExportPass<'w> for TableExport<W> {
 
 /// Type of a column. Any cell may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ColumnKind {
+pub enum ColumnKind {
     /// 64 bits with a sign.
     Number,
     /// 64 bits without one.
@@ -247,27 +247,36 @@ pub(crate) trait TableWriter {
 pub(crate) struct TableColumn<'t, R> {
     name: &'static str,
     kind: ColumnKind,
-    fill: fn(&R, &mut TableCell<'t>),
+    fill: Fill<'t, R>,
+}
+
+/// A function that fills a cell, and has data of its column.
+type DeclaredFill<'t, R> = dyn Fn(&R, &mut TableCell<'t>) + 't;
+
+/// What fills the cells of a column.
+enum Fill<'t, R> {
+    Own(fn(&R, &mut TableCell<'t>)),
+    Declared(Box<DeclaredFill<'t, R>>),
 }
 
 impl<'t, R> TableColumn<'t, R> {
     const fn number(name: &'static str, fill: fn(&R, &mut TableCell<'t>)) -> Self {
-        let kind = ColumnKind::Number;
+        let (kind, fill) = (ColumnKind::Number, Fill::Own(fill));
         Self { name, kind, fill }
     }
 
     const fn unsigned(name: &'static str, fill: fn(&R, &mut TableCell<'t>)) -> Self {
-        let kind = ColumnKind::Unsigned;
+        let (kind, fill) = (ColumnKind::Unsigned, Fill::Own(fill));
         Self { name, kind, fill }
     }
 
     const fn word(name: &'static str, fill: fn(&R, &mut TableCell<'t>)) -> Self {
-        let kind = ColumnKind::Word;
+        let (kind, fill) = (ColumnKind::Word, Fill::Own(fill));
         Self { name, kind, fill }
     }
 
     const fn text(name: &'static str, fill: fn(&R, &mut TableCell<'t>)) -> Self {
-        let kind = ColumnKind::Text;
+        let (kind, fill) = (ColumnKind::Text, Fill::Own(fill));
         Self { name, kind, fill }
     }
 
@@ -280,11 +289,32 @@ impl<'t, R> TableColumn<'t, R> {
     #[inline]
     pub(crate) fn fill<'c>(&self, row: &R, cell: &'c mut TableCell<'t>) -> CellValue<'c> {
         cell.clear();
-        (self.fill)(row, cell);
+        match &self.fill {
+            Fill::Own(fill) => fill(row, cell),
+            Fill::Declared(fill) => fill(row, cell),
+        }
         let value = cell.value();
         debug_assert!(value.fits(self.kind), "{}", self.name);
         value
     }
+}
+
+/// The exported columns that a type declares, for rows that contain it.
+fn declared<'t, R: 't, D: TableRow>(part: fn(&R) -> &D) -> Vec<TableColumn<'t, R>> {
+    let exported = D::columns().filter_map(|column| {
+        let kind = match column.kind {
+            DeclaredKind::Text => ColumnKind::Text,
+            DeclaredKind::Word => ColumnKind::Word,
+            DeclaredKind::Unsigned => ColumnKind::Unsigned,
+            _ => ColumnKind::Number,
+        };
+        let name = column.exported?;
+        let fill = Fill::Declared(Box::new(move |row: &R, cell: &mut TableCell<'t>| {
+            cell.declared((column.value)(part(row)), kind);
+        }));
+        Some(TableColumn { name, kind, fill })
+    });
+    exported.collect()
 }
 
 fn heads<R>(columns: &[TableColumn<'_, R>]) -> Vec<(&'static str, ColumnKind)> {

@@ -117,7 +117,10 @@ pub(crate) struct TrackLayout {
     /// The processes and devices that have been asked for as fresh.
     described: HashSet<u32>,
     pub(crate) threads: Vec<LaneTracks>,
+    /// By the first stream of each lane.
     pub(crate) streams: Vec<LaneTracks>,
+    /// Streams that have a lane.
+    described_streams: usize,
     /// Slices that are not on the first track of their kind.
     elsewhere: FxHashMap<ItemKey, u32>,
     /// Parts of tasks outside the task's track, for the part being written: by task and place among its
@@ -240,22 +243,36 @@ impl TrackLayout {
             });
         }
         for index in self.streams.len()..trace.streams().len() {
-            let id = StreamId(index as u32);
-            let stream = trace.stream(id);
+            let stream = trace.stream(StreamId(index as u32));
             let pid = self.ids.device(stream.process, stream.device);
             let number = self.ids.lane();
-            let mut lane = LaneTracks {
+            self.streams.push(LaneTracks {
                 pid,
                 number,
                 ..LaneTracks::default()
-            };
-            if source.selection.stream(id) {
-                let tid = self.ids.stream(pid, stream.number());
-                lane.slices.tracks.push(self.ids.track(pid, tid, number));
-            }
-            self.streams.push(lane);
+            });
         }
+        for index in self.described_streams..trace.streams().len() {
+            self.add_stream(source, StreamId(index as u32));
+        }
+        self.described_streams = trace.streams().len();
         self.processes = self.ids.processes();
+    }
+
+    /// Gives a track to the lane of a stream, if it has none: one lane shows all streams with a number.
+    fn add_stream(&mut self, source: &ExportSource<'_>, id: StreamId) {
+        let lane = &mut self.streams[source.trace.lane_of(id).index()];
+        if source.selection.stream(id) && lane.own().is_none() {
+            let number = source.trace.stream(id).number();
+            let tid = self.ids.stream(lane.pid, number);
+            let track = self.ids.track(lane.pid, tid, lane.number);
+            lane.slices.tracks.push(track);
+        }
+    }
+
+    /// The lane of a stream.
+    pub(crate) fn stream(&self, trace: &Trace, id: StreamId) -> Option<&LaneTracks> {
+        self.streams.get(trace.lane_of(id).index())
     }
 
     /// The processes and devices that have not been asked for here before, each with its order.
@@ -335,7 +352,7 @@ impl TrackLayout {
     /// Places the timed tasks of a stream.
     fn place_tasks(&mut self, source: &ExportSource<'_>, stream: StreamId) {
         let trace = source.trace;
-        let lane = &mut self.streams[stream.index()];
+        let lane = &mut self.streams[trace.lane_of(stream).index()];
         for id in source.tasks(stream) {
             let task = trace.task(id);
             let Some(time) = task.time else {
@@ -369,12 +386,13 @@ impl TrackLayout {
                 self.parts.insert((id, at), place);
             }
         }
-        let (whose, ids) = ((lane.pid, lane.number), &mut self.ids);
-        lane.parts.extend(lane.ends[PARTS].len(), whose, ids);
-        lane.slices.extend(lane.ends[WORK].len(), whose, ids);
-        lane.events.extend(lane.ends[EVENTS].len(), whose, ids);
+        let (process_lane, ids) = ((lane.pid, lane.number), &mut self.ids);
+        lane.parts.extend(lane.ends[PARTS].len(), process_lane, ids);
+        lane.slices.extend(lane.ends[WORK].len(), process_lane, ids);
+        lane.events
+            .extend(lane.ends[EVENTS].len(), process_lane, ids);
         if source.idle(stream).next().is_some() {
-            lane.stalls.extend(1, whose, ids);
+            lane.stalls.extend(1, process_lane, ids);
         }
     }
 
@@ -400,9 +418,10 @@ impl TrackLayout {
         &self,
         source: &'s ExportSource<'_>,
     ) -> impl Iterator<Item = (SliceTrack, &'s Stall)> {
-        let lanes = self.streams.iter().zip((0..).map(StreamId));
-        lanes.flat_map(|(lane, id)| {
-            let track = lane.stalls.tracks.first().copied();
+        let streams = (0..self.streams.len() as u32).map(StreamId);
+        streams.flat_map(|id| {
+            let lane = self.stream(source.trace, id);
+            let track = lane.and_then(|lane| lane.stalls.tracks.first().copied());
             let stalls = track.map(|track| source.idle(id).map(move |stall| (track, stall)));
             stalls.into_iter().flatten()
         })
@@ -412,7 +431,7 @@ impl TrackLayout {
     pub(crate) fn part(&self, trace: &Trace, id: TaskId, at: usize) -> Option<SliceTrack> {
         match self.parts.get(&(id, at)) {
             Some(place) => {
-                let lane = self.streams.get(trace.task(id).stream.index())?;
+                let lane = self.stream(trace, trace.task(id).stream)?;
                 lane.parts.tracks.get(*place).copied()
             }
             None => self.task(trace, id),
@@ -423,7 +442,7 @@ impl TrackLayout {
     pub(crate) fn task(&self, trace: &Trace, id: TaskId) -> Option<SliceTrack> {
         let task = trace.task(id);
         task.time?;
-        let lane = &self.streams[task.stream.index()];
+        let lane = self.stream(trace, task.stream)?;
         let parallel = match is_beside(task) {
             true => &lane.events,
             false => &lane.slices,

@@ -1,13 +1,10 @@
 //! What readers of `trace_view.json` look for.
 
 use ascend_trace_analysis::EdgeKind;
-use ascend_trace_analysis::graphs::task_label;
-use ascend_trace_recording::{CallId, Range, TaskId, Trace};
+use ascend_trace_recording::{CallId, Range, Trace};
 
 use crate::ExportSource;
-use crate::chrome::{Dialect, EventLabel};
-use crate::fields::{write_call, write_task};
-use crate::json::JsonText;
+use crate::timeline::{Dialect, EventLabel};
 use crate::tracks::{ProcessNumbering, ProcessTrack};
 
 pub(super) struct AscendDialect {
@@ -21,7 +18,6 @@ const LAUNCH: &str = "HostToDevice";
 impl Dialect for AscendDialect {
     const NUMBERING: ProcessNumbering = ProcessNumbering::MadeUp;
     const HAS_EXTRAS: bool = false;
-    const IS_LIST: bool = true;
 
     fn base(&self, _: i64) -> i64 {
         self.base
@@ -39,19 +35,6 @@ impl Dialect for AscendDialect {
         let call = source.trace.call(id);
         let function = source.trace.function(call.function);
         (function.name.as_str().into(), "acl")
-    }
-
-    fn write_call<'t>(&self, json: &mut JsonText, source: &ExportSource<'t>, id: CallId) {
-        write_call(json, source, id, "stream");
-    }
-
-    fn task<'s>(&self, source: &'s ExportSource<'_>, id: TaskId) -> EventLabel<'s> {
-        let task = source.trace.task(id);
-        (task_label(source.trace, task), task.kind.name())
-    }
-
-    fn write_task<'t>(&self, json: &mut JsonText, source: &ExportSource<'t>, id: TaskId) {
-        write_task(json, source, id, "stream");
     }
 
     fn range<'s>(&self, _: &'s ExportSource<'_>, range: &'s Range) -> EventLabel<'s> {

@@ -12,14 +12,13 @@ use std::collections::HashSet;
 use std::io;
 
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
-use ascend_trace_recording::{CallId, TaskId, Trace};
+use ascend_trace_recording::{CallId, TaskId};
 
-use super::dialect::Dialect;
 use super::output::{EventOutput, EventPhase};
-use crate::ExportSource;
-use crate::dependency_end::arrives_early;
-use crate::dependency_end::drawn_end;
-use crate::tracks::{SliceTrack, TrackLayout, is_beside, is_waiter};
+use crate::dependency_end::{arrives_early, drawn_end};
+use crate::dependency_slices::{NodeSlice, first_pair};
+use crate::timeline::{Dialect, TimelinePart};
+use crate::tracks::{SliceTrack, is_beside, is_waiter};
 
 /// Where one end of a flow may lie.
 #[derive(Clone, Copy, Debug)]
@@ -41,18 +40,15 @@ type PlacedMarks = HashSet<(SliceTrack, i64)>;
 pub(super) fn write(
     output: &mut EventOutput<'_>,
     dialect: &impl Dialect,
-    source: &ExportSource<'_>,
-    tracks: &TrackLayout,
-    next_id: &mut u64,
+    part: TimelinePart<'_, '_>,
 ) -> io::Result<u64> {
     let mut omitted = 0;
     let mut marks = PlacedMarks::new();
-    for edge in source.edges() {
-        let Some(ends) = bind(source, tracks, &edge) else {
-            omitted += 1;
-            continue;
-        };
-        write_ends(output, dialect.arrow(edge.kind), ends, next_id, &mut marks)?;
+    for edge in part.source.edges() {
+        match bind(part, &edge) {
+            Some(ends) => write_ends(output, dialect.arrow(edge.kind), ends, &mut marks)?,
+            None => omitted += 1,
+        }
     }
     Ok(omitted)
 }
@@ -61,11 +57,11 @@ fn write_ends(
     output: &mut EventOutput<'_>,
     name: &'static str,
     ends: FlowEnds,
-    next_id: &mut u64,
     marks: &mut PlacedMarks,
 ) -> io::Result<()> {
-    *next_id += 1;
-    write_end(output, b's', ends.from, name, *next_id)?;
+    output.flows += 1;
+    let id = output.flows;
+    write_end(output, b's', ends.from, name, id)?;
     let (track, time) = ends.to;
     if ends.at_mark && marks.insert((track, time)) {
         output.event(b'X', track, |members| {
@@ -73,7 +69,7 @@ fn write_ends(
             members.lasting(time, time);
         })?;
     }
-    write_end(output, b'f', ends.to, name, *next_id)
+    write_end(output, b'f', ends.to, name, id)
 }
 
 fn write_end(
@@ -104,62 +100,41 @@ struct FlowEnds {
     at_mark: bool,
 }
 
-/// Where the flow of an edge begins and ends. A launch comes from its call and cannot go there.
-fn bind(source: &ExportSource<'_>, tracks: &TrackLayout, edge: &Edge) -> Option<FlowEnds> {
-    let trace = source.trace;
-    if let (EdgeKind::LaunchToTask, Node::Call(from), Node::Task(to)) =
-        (edge.kind, edge.from, edge.to)
-    {
-        let (from, to) = (call_begin(trace, tracks, from), task(source, tracks, to)?);
-        return connect(&from, &to, true);
-    }
-    let early = arrives_early(edge.kind);
-    let froms = candidates(source, tracks, edge.from, edge);
-    let tos = candidates(source, tracks, edge.to, edge);
-    let pairs = froms
-        .iter()
-        .flatten()
-        .flat_map(|from| tos.iter().flatten().map(move |to| (from, to)));
-    let connected = |(from, to): (&FlowReach, &FlowReach)| {
-        let begins = early.then(|| connect(from, to, true)).flatten();
-        begins.or_else(|| connect(from, to, false))
-    };
-    pairs.filter_map(connected).next()
+/// Where the flow of an edge begins and ends.
+fn bind(part: TimelinePart<'_, '_>, edge: &Edge) -> Option<FlowEnds> {
+    first_pair(part.source.trace, edge, |from, to| {
+        let from = reach(part, (edge.from, from), edge.kind)?;
+        let to = reach(part, (edge.to, to), edge.kind)?;
+        let begins = arrives_early(edge.kind).then(|| connect(&from, &to, true));
+        let begins = begins.flatten();
+        match edge.kind {
+            EdgeKind::LaunchToTask => begins,
+            _ => begins.or_else(|| connect(&from, &to, false)),
+        }
+    })
 }
 
-/// Whether the call that such a dependency leads to was running when the dependency arose: a callback
-/// runs inside the call that began before it.
-fn is_anywhere_in(kind: EdgeKind) -> bool {
-    matches!(
+/// The reach of an edge of this kind in a slice of a node.
+fn reach(
+    part: TimelinePart<'_, '_>,
+    (node, slice): (Node, NodeSlice),
+    kind: EdgeKind,
+) -> Option<FlowReach> {
+    // The call was running when the dependency arose: a callback runs inside the call that began before it.
+    let is_anywhere = matches!(
         kind,
         EdgeKind::TaskToSync | EdgeKind::TimedOut | EdgeKind::HostFunc
-    )
-}
-
-/// The slices that can represent a node, best first: the call that submitted it represents a task
-/// without a slice, or one with a mapped time that contradicts the dependency.
-fn candidates(
-    source: &ExportSource<'_>,
-    tracks: &TrackLayout,
-    node: Node,
-    edge: &Edge,
-) -> [Option<FlowReach>; 2] {
-    let trace = source.trace;
-    match node {
-        Node::Call(id) if is_anywhere_in(edge.kind) => [Some(whole_call(trace, tracks, id)), None],
-        Node::Call(id) => [Some(call_begin(trace, tracks, id)), None],
-        Node::Task(id) => {
-            let call = trace.task(id).call;
-            [
-                task(source, tracks, id),
-                Some(call_begin(trace, tracks, call)),
-            ]
-        }
+    );
+    match (node, slice) {
+        (_, NodeSlice::Task(id)) => task(part, id),
+        (Node::Call(_), NodeSlice::Call(id)) if is_anywhere => Some(whole_call(part, id)),
+        (_, NodeSlice::Call(id)) => Some(call_begin(part, id)),
     }
 }
 
 /// Inside a task's slice, off the edges that it shares with its neighbours.
-fn task(source: &ExportSource<'_>, tracks: &TrackLayout, id: TaskId) -> Option<FlowReach> {
+fn task(part: TimelinePart<'_, '_>, id: TaskId) -> Option<FlowReach> {
+    let TimelinePart { source, tracks } = part;
     let trace = source.trace;
     let track = tracks.task(trace, id)?;
     let time = trace.task(id).time?;
@@ -185,7 +160,8 @@ fn task(source: &ExportSource<'_>, tracks: &TrackLayout, id: TaskId) -> Option<F
 }
 
 /// The begin of a call, where none of its children is open yet.
-fn call_begin(trace: &Trace, tracks: &TrackLayout, id: CallId) -> FlowReach {
+fn call_begin(part: TimelinePart<'_, '_>, id: CallId) -> FlowReach {
+    let (trace, tracks) = (part.source.trace, part.tracks);
     let call = trace.call(id);
     FlowReach {
         track: tracks.call(trace, id),
@@ -198,7 +174,8 @@ fn call_begin(trace: &Trace, tracks: &TrackLayout, id: CallId) -> FlowReach {
 }
 
 /// Anywhere in a call that has no children on its track: see [`TrackLayout`].
-fn whole_call(trace: &Trace, tracks: &TrackLayout, id: CallId) -> FlowReach {
+fn whole_call(part: TimelinePart<'_, '_>, id: CallId) -> FlowReach {
+    let (trace, tracks) = (part.source.trace, part.tracks);
     let call = trace.call(id);
     let last = (call.end - 1).max(call.begin);
     FlowReach {

@@ -17,40 +17,72 @@ pub(crate) struct EventOutput<'a> {
     json: JsonText,
     /// The timestamp that is written as 0.
     begin: i64,
-    /// See [`super::Dialect::IS_LIST`].
+    /// The timestamp of the begin of the recording.
+    first: i64,
+    /// Whether the file is only a list of events, with timestamps as texts: as numbers, those of the
+    /// wall clock have more digits than readers keep.
     is_list: bool,
     is_first: bool,
+    /// Number of the last flow.
+    pub(super) flows: u64,
     heads: EventHeads,
     labels: LabelCache,
 }
 
 impl<'a> EventOutput<'a> {
-    pub(super) fn new(file: Box<dyn Write + 'a>, is_list: bool) -> Self {
+    /// A file with a list of events alone.
+    pub(crate) fn list(file: Box<dyn Write + 'a>) -> Self {
+        Self::new(file, true, b"[")
+    }
+
+    /// A file with an object that has the list; `head` is what else is to stand before it.
+    pub(crate) fn object(file: Box<dyn Write + 'a>, head: &str) -> Self {
+        let text = format!("{{\"displayTimeUnit\":\"ns\"{head},\"traceEvents\":[");
+        Self::new(file, false, text.as_bytes())
+    }
+
+    fn new(file: Box<dyn Write + 'a>, is_list: bool, head: &[u8]) -> Self {
+        let mut json = JsonText::on(Vec::with_capacity(CHUNK + CHUNK / 8));
+        json.plain(head);
         Self {
             file,
             is_list,
-            json: JsonText::on(Vec::with_capacity(CHUNK + CHUNK / 8)),
+            json,
             begin: 0,
+            first: 0,
             is_first: true,
+            flows: 0,
             heads: EventHeads::default(),
             labels: LabelCache::default(),
         }
     }
 
-    /// Begins a part of the trace, with times relative to `begin`.
-    pub(super) fn begin_part(&mut self, begin: i64) {
-        self.begin = begin;
+    /// Writes the begin of the recording as this time, and all others accordingly.
+    pub(crate) fn beginning_at(self, first: i64) -> Self {
+        Self { first, ..self }
     }
 
-    /// Opens the list of events, after what else is to stand before it.
-    pub(super) fn begin(&mut self, head: impl FnOnce(&mut JsonText)) {
-        if self.is_list {
-            self.json.plain(b"[");
-            return;
-        }
-        self.json.plain(b"{\"displayTimeUnit\":\"ns\"");
-        head(&mut self.json);
-        self.json.plain(b",\"traceEvents\":[");
+    /// Sets the begin of the recording.
+    pub(super) fn set_base(&mut self, base: i64) {
+        self.begin = base.saturating_sub(self.first);
+    }
+
+    /// Names a track or a process.
+    pub(super) fn label(
+        &mut self,
+        track: SliceTrack,
+        what: &str,
+        name: &str,
+        order: i64,
+    ) -> io::Result<()> {
+        self.event(b'M', track, |members| {
+            members.named(&format!("{what}_name"), "");
+            members.args(|json| json.name("name").string(name));
+        })?;
+        self.event(b'M', track, |members| {
+            members.named(&format!("{what}_sort_index"), "");
+            members.args(|json| json.name("sort_index").integer(order));
+        })
     }
 
     /// Writes an event of a phase on a track; `rest` adds its other members.
@@ -77,7 +109,7 @@ impl<'a> EventOutput<'a> {
 
     /// Closes the list of events and adds facts about the file: as `otherData`, which Chrome's viewer
     /// shows, and as `metadata`, which Perfetto imports.
-    pub(super) fn end(&mut self, about: impl Fn(&mut JsonText)) -> io::Result<()> {
+    pub(super) fn close(&mut self, about: impl Fn(&mut JsonText)) -> io::Result<()> {
         if self.is_list {
             self.json.plain(b"\n]\n");
         } else {

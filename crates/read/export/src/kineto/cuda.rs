@@ -70,7 +70,7 @@ pub(super) fn task<'t>(trace: &'t Trace, task: &Task) -> Option<Cow<'t, str>> {
             let what = function
                 .trim_start_matches("Hccl")
                 .trim_start_matches("Lccl");
-            Some(format!("ncclDevKernel_{what}").into())
+            Some(format!("ncclKernel_{what}").into())
         }
         _ => None,
     }

@@ -3,8 +3,6 @@
 //! They take everything with a `stream` for work of a device: calls, and tasks that do no work, have `on_stream` instead.
 //! What their categories have no word for keeps ours.
 
-use std::io;
-
 use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::{Class, EdgeKind};
@@ -14,14 +12,12 @@ use ascend_trace_recording::{CallId, Range, TaskId, TimeRange, Trace};
 use super::steps::StepRanges;
 use super::{EventNames, cuda};
 use crate::ExportSource;
-use crate::chrome::{Dialect, EventLabel, EventOutput};
 use crate::fields::{FieldWriter, write_call, write_task};
-use crate::json::JsonText;
 use crate::lane_labels::{RECORDING, process_name};
+use crate::timeline::{Dialect, EventLabel, Slice, SliceKind, TimelinePart};
 use crate::tracks::{ProcessNumbering, ProcessTrack, TrackLayout};
 
 pub(super) struct KinetoDialect {
-    rank: u64,
     names: EventNames,
     steps: StepRanges,
     /// Until when anything is known to have happened.
@@ -29,9 +25,8 @@ pub(super) struct KinetoDialect {
 }
 
 impl KinetoDialect {
-    pub(super) fn new(rank: u64, names: EventNames) -> Self {
+    pub(super) fn new(names: EventNames) -> Self {
         Self {
-            rank,
             names,
             steps: StepRanges::default(),
             end: i64::MIN,
@@ -47,15 +42,6 @@ impl Dialect for KinetoDialect {
     const NUMBERING: ProcessNumbering = ProcessNumbering::Devices;
     /// Processes that share a device share its counters' names, and no reader asks for them.
     const HAS_EXTRAS: bool = false;
-
-    /// Readers search for the rank line by line, with a blank before the number.
-    fn write_head(&self, json: &mut JsonText) {
-        let head = format!(
-            ",\"schemaVersion\":1,\"distributedInfo\":{{\"rank\": {}}}",
-            self.rank
-        );
-        json.plain(head.as_bytes());
-    }
 
     fn advance(&mut self, source: &ExportSource<'_>, tracks: &TrackLayout) {
         let end = source.trace.span().map_or(i64::MIN, |span| span.end);
@@ -80,15 +66,20 @@ impl Dialect for KinetoDialect {
         (name.unwrap_or_else(own).into(), "cuda_runtime")
     }
 
-    fn write_call<'t>(&self, json: &mut JsonText, source: &ExportSource<'t>, id: CallId) {
+    fn write_call<'t, F: FieldWriter<'t>>(
+        &self,
+        to: &mut F,
+        source: &ExportSource<'t>,
+        id: CallId,
+    ) {
         let call = source.trace.call(id);
         if self.cuda_name(source, id).is_some() {
             let function = source.trace.function(call.function);
-            json.text("function", &function.name);
+            to.text("function", &function.name);
         }
-        write_call(json, source, id, NO_WORK);
+        write_call(to, source, id, NO_WORK);
         if call.task.is_some() {
-            write_external(json, source, id);
+            write_external(to, source, id);
         }
     }
 
@@ -107,18 +98,23 @@ impl Dialect for KinetoDialect {
         (name.unwrap_or_else(|| task_label(trace, task)), category)
     }
 
-    fn write_task<'t>(&self, json: &mut JsonText, source: &ExportSource<'t>, id: TaskId) {
+    fn write_task<'t, F: FieldWriter<'t>>(
+        &self,
+        to: &mut F,
+        source: &ExportSource<'t>,
+        id: TaskId,
+    ) {
         let (trace, task) = (source.trace, source.trace.task(id));
         let is_work = Class::of(trace, task) == Class::Work;
-        write_task(json, source, id, if is_work { STREAM } else { NO_WORK });
-        write_external(json, source, task.call);
+        write_task(to, source, id, if is_work { STREAM } else { NO_WORK });
+        write_external(to, source, task.call);
         let moves = is_work && matches!(task.kind, TaskKind::Memcpy | TaskKind::Memset);
         let length = task.time.map_or(0, |time| time.end - time.begin);
         let bytes = bytes_moved(trace, trace.call(task.call));
         if let Some(bytes) = bytes.filter(|_| moves && length > 0) {
             // Bytes per nanosecond.
-            json.key("memory bandwidth (GB/s)")
-                .float(bytes as f64 / length as f64);
+            let bandwidth = bytes as f64 / length as f64;
+            to.float("memory bandwidth (GB/s)", bandwidth);
         }
     }
 
@@ -135,22 +131,13 @@ impl Dialect for KinetoDialect {
 
     /// Without steps, readers take the operators of the host for the total time: one operator covers
     /// it.
-    fn write_last(
-        &self,
-        output: &mut EventOutput<'_>,
-        source: &ExportSource<'_>,
-        tracks: &TrackLayout,
-    ) -> io::Result<()> {
-        let Some(track) = tracks.recording.filter(|_| self.steps.is_empty()) else {
-            return Ok(());
-        };
+    fn last_slice(&self, part: TimelinePart<'_, '_>) -> Option<Slice<'static>> {
+        let source = part.source;
+        let track = part.tracks.recording.filter(|_| self.steps.is_empty())?;
         let whole = TimeRange::new(source.part.begin, self.end);
         let TimeRange { begin, end } = source.selection.range().unwrap_or(whole);
-        output.event(b'X', track, |members| {
-            members.named(RECORDING, "cpu_op");
-            members.lasting(begin, end.max(begin));
-            members.args(|_| {});
-        })
+        let (kind, label) = (SliceKind::Recording, (RECORDING, "cpu_op"));
+        Some(Slice::new(kind, track, label, (begin, end.max(begin))))
     }
 }
 
@@ -164,7 +151,7 @@ impl KinetoDialect {
 }
 
 /// The operator of a call and its task: each call is a separate one.
-fn write_external(json: &mut JsonText, source: &ExportSource<'_>, call: CallId) {
+fn write_external<'t>(fields: &mut impl FieldWriter<'t>, source: &ExportSource<'t>, call: CallId) {
     let number = u64::from(source.trace.call_number(call)) + 1;
-    json.key("External id").unsigned(number);
+    fields.unsigned("External id", number);
 }

@@ -64,6 +64,7 @@ mod tests {
             end: *length,
             domain: 0,
             name: (*name).to_owned(),
+            message: None,
         });
         let ranges: Vec<_> = ranges.collect();
         let steps = StepRanges::of(ranges.iter());

@@ -9,13 +9,15 @@ use std::collections::BTreeMap;
 use std::io;
 
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
-use ascend_trace_recording::{CallId, Task, TaskId, Trace};
+use ascend_trace_recording::Trace;
 
 use super::fields::event::INSTANT;
 use super::output::{PacketOutput, TrackEvent};
 use crate::ExportSource;
 use crate::dependency_end::{arrives_early, drawn_end};
-use crate::tracks::{SliceTrack, TrackLayout, is_waiter};
+use crate::dependency_slices::{NodeSlice, first_pair};
+use crate::timeline::TimelinePart;
+use crate::tracks::{SliceTrack, is_waiter};
 
 /// The number of a flow: which two things it joins. Calls and tasks of one trace have numbers
 /// of 31 bits as far as anyone has memory for an export of more.
@@ -40,15 +42,6 @@ pub(super) enum ArrowArrival {
     Mark,
 }
 
-/// Which slice of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NodeSlice {
-    /// A task's own.
-    Task,
-    /// That of a call, also for the task that it submitted.
-    Call,
-}
-
 /// Between which slices an edge is drawn.
 #[derive(Clone, Copy, Debug)]
 struct FlowRoute {
@@ -69,42 +62,24 @@ struct SliceExtent {
 /// Where a mark is, when, and whether arrows leave there.
 type FarMark = (SliceTrack, i64, bool);
 
-/// Which flows touch which slice.
-pub(super) struct SliceFlows<'s, 't> {
-    source: &'s ExportSource<'t>,
-    tracks: &'s TrackLayout,
-    linked: LinkedNodes,
-    /// Dependencies that no pair of slices can show.
-    omitted: Cell<u64>,
+/// Which flows touch which slice of a part.
+pub(super) struct SliceFlows<'p, 't> {
+    part: TimelinePart<'p, 't>,
+    linked: &'p LinkedNodes,
 }
 
-impl<'s, 't> SliceFlows<'s, 't> {
-    pub(super) fn new(source: &'s ExportSource<'t>, tracks: &'s TrackLayout) -> Self {
-        Self {
-            source,
-            tracks,
-            linked: LinkedNodes::of(source),
-            omitted: Cell::new(0),
-        }
-    }
-
-    pub(super) fn omitted(&self) -> u64 {
-        self.omitted.get()
-    }
-
-    /// The flows of a task's slice.
-    pub(super) fn of_task(&self, id: TaskId) -> TouchingFlows {
+impl SliceFlows<'_, '_> {
+    /// The flows of a slice. That of a call has its own, and those of its task that the task's slice cannot take.
+    pub(super) fn of(&self, slice: NodeSlice) -> TouchingFlows {
         let mut touch = TouchingFlows::default();
-        self.add(Node::Task(id), NodeSlice::Task, &mut touch);
-        touch
-    }
-
-    /// The flows of a call's slice: its own, and those of its task that its slice cannot take.
-    pub(super) fn of_call(&self, id: CallId) -> TouchingFlows {
-        let mut touch = TouchingFlows::default();
-        self.add(Node::Call(id), NodeSlice::Call, &mut touch);
-        if let Some(task) = self.source.trace.call(id).task {
-            self.add(Node::Task(task), NodeSlice::Call, &mut touch);
+        match slice {
+            NodeSlice::Task(id) => self.add(Node::Task(id), slice, &mut touch),
+            NodeSlice::Call(id) => {
+                self.add(Node::Call(id), slice, &mut touch);
+                if let Some(task) = self.part.source.trace.call(id).task {
+                    self.add(Node::Task(task), slice, &mut touch);
+                }
+            }
         }
         touch
     }
@@ -112,15 +87,16 @@ impl<'s, 't> SliceFlows<'s, 't> {
     /// Whether a dependency is known when both its ends are written. Longer ones get separate marks;
     /// see [`SliceFlows::write_far`].
     fn is_near(&self, edge: &Edge) -> bool {
-        let (source, part) = (self.source, &self.source.part);
+        let source = self.part.source;
+        let part = &source.part;
         let is_known = || source.keys.edge(source.trace, edge) < part.known;
         (part.is_last || is_known()) && source.selection.edge(edge)
     }
 
     /// Adds the flows of a node that this slice of it takes part in.
     fn add(&self, node: Node, slice: NodeSlice, touch: &mut TouchingFlows) {
-        let trace = self.source.trace;
-        let dependencies = &self.source.dependencies;
+        let source = self.part.source;
+        let (trace, dependencies) = (source.trace, &source.dependencies);
         let launched = match node {
             Node::Call(call) => trace.call(call).task,
             Node::Task(_) => None,
@@ -135,13 +111,12 @@ impl<'s, 't> SliceFlows<'s, 't> {
                 Some(route) if route.from == slice => touch.leaving.push(number(trace, &edge)),
                 Some(_) => {}
                 // Counted once: every node with edges has one slice that is a call's.
-                None if slice == NodeSlice::Call => self.omitted.set(self.omitted.get() + 1),
-                None => {}
+                None => self.linked.omit(matches!(slice, NodeSlice::Call(_))),
             }
         }
         // A launch arrives at the task's own slice.
         let launch = match (node, slice) {
-            (Node::Task(task), NodeSlice::Task) => Some(Edge::launch(trace, task)),
+            (Node::Task(task), NodeSlice::Task(_)) => Some(Edge::launch(trace, task)),
             _ => None,
         };
         let stored = is_linked.then(|| dependencies.stored_incoming(node));
@@ -157,8 +132,9 @@ impl<'s, 't> SliceFlows<'s, 't> {
     /// Writes the missing ends of arrows with another end in this part that were not known when these
     /// ends were written. Those of a slice share a mark at its end: importers limit the depth of slices
     /// on top of each other.
-    pub(super) fn write_far(&self, output: &mut PacketOutput<'_>) -> io::Result<()> {
-        let (source, trace) = (self.source, self.source.trace);
+    pub(super) fn write_far(&self, output: &mut PacketOutput<'_>) -> io::Result<u64> {
+        let source = self.part.source;
+        let (trace, mut omitted) = (source.trace, 0);
         let key = |node| source.keys.node(trace, node);
         let mut marks: BTreeMap<FarMark, Vec<u64>> = BTreeMap::new();
         let edges = source.dependencies.edges().iter();
@@ -169,15 +145,12 @@ impl<'s, 't> SliceFlows<'s, 't> {
                 continue;
             }
             let Some(route) = self.route(edge) else {
-                self.omitted.set(self.omitted.get() + 1);
+                omitted += 1;
                 continue;
             };
-            let (leave, arrive) = (
-                self.mark(edge.from, route.from),
-                self.mark(edge.to, route.to),
-            );
+            let (leave, arrive) = (self.mark(route.from), self.mark(route.to));
             let arrive_begin = match route.arrival {
-                ArrowArrival::Begin => self.begin(edge.to, route.to),
+                ArrowArrival::Begin => self.extent(route.to).map_or(i64::MAX, |it| it.begin),
                 ArrowArrival::End | ArrowArrival::Mark => arrive.1,
             };
             if is_far(edge.from) {
@@ -202,121 +175,92 @@ impl<'s, 't> SliceFlows<'s, 't> {
                 }
             })?;
         }
-        Ok(())
+        Ok(omitted)
     }
 
-    /// When a slice of a node begins.
-    fn begin(&self, node: Node, slice: NodeSlice) -> i64 {
-        let trace = self.source.trace;
-        match (node, slice) {
-            (Node::Task(id), NodeSlice::Task) => {
-                let task = trace.task(id);
-                task.time.map_or(i64::MAX, |time| time.begin)
-            }
-            (Node::Task(id), NodeSlice::Call) => trace.call(trace.task(id).call).begin,
-            (Node::Call(id), _) => trace.call(id).begin,
-        }
-    }
-
-    /// Where a mark for a slice of a node goes.
-    fn mark(&self, node: Node, slice: NodeSlice) -> (SliceTrack, i64) {
-        let trace = self.source.trace;
-        let call = match node {
-            Node::Call(id) => id,
-            Node::Task(id) => trace.task(id).call,
+    /// Where a mark for a slice goes.
+    fn mark(&self, slice: NodeSlice) -> (SliceTrack, i64) {
+        let TimelinePart { source, tracks } = self.part;
+        let trace = source.trace;
+        let call = match slice {
+            NodeSlice::Call(id) => id,
+            NodeSlice::Task(id) => trace.task(id).call,
         };
-        let of_call = (self.tracks.call(trace, call), trace.call(call).end);
-        match (node, slice) {
-            (Node::Task(id), NodeSlice::Task) => {
-                let track = self.tracks.task(trace, id);
-                let time = trace.task(id).time;
-                let end = time.map(|time| drawn_end(self.source, id, time));
-                track.zip(end).unwrap_or(of_call)
-            }
-            _ => of_call,
+        let own = match slice {
+            NodeSlice::Call(_) => None,
+            NodeSlice::Task(id) => tracks.task(trace, id).zip(self.extent(slice)),
+        };
+        match own {
+            Some((track, extent)) => (track, extent.end),
+            None => (tracks.call(trace, call), trace.call(call).end),
         }
     }
 
-    /// Between which slices an edge is drawn: those of the tasks, unless they have none or their
-    /// mapped times contradict the dependency; then those of the calls that submitted them.
+    /// Between which slices an edge is drawn.
     fn route(&self, edge: &Edge) -> Option<FlowRoute> {
-        // A launch comes from its call and cannot go there.
-        if let (EdgeKind::LaunchToTask, Node::Call(from), Node::Task(to)) =
-            (edge.kind, edge.from, edge.to)
-        {
-            let arrival = arrival(edge.kind, &self.call(from), &self.task(to)?)?;
-            let (from, to) = (NodeSlice::Call, NodeSlice::Task);
-            return Some(FlowRoute { from, to, arrival });
-        }
-        let (froms, tos) = (self.candidates(edge.from), self.candidates(edge.to));
-        let pairs = froms
-            .iter()
-            .flat_map(|from| tos.iter().map(move |to| (from, to)));
-        for (from, to) in pairs {
-            let (Some(from), Some(to)) = (from, to) else {
-                continue;
-            };
-            if let Some(arrival) = arrival(edge.kind, &from.1, &to.1) {
-                return Some(FlowRoute {
-                    from: from.0,
-                    to: to.0,
-                    arrival,
-                });
-            }
-        }
-        None
-    }
-
-    fn candidates(&self, node: Node) -> [Option<(NodeSlice, SliceExtent)>; 2] {
-        match node {
-            Node::Call(id) => [Some((NodeSlice::Call, self.call(id))), None],
-            Node::Task(id) => {
-                let call = self.call(self.source.trace.task(id).call);
-                [
-                    self.task(id).map(|extent| (NodeSlice::Task, extent)),
-                    Some((NodeSlice::Call, call)),
-                ]
-            }
-        }
-    }
-
-    fn task(&self, id: TaskId) -> Option<SliceExtent> {
-        let task = self.source.trace.task(id);
-        let time = task.time?;
-        Some(SliceExtent {
-            begin: time.begin,
-            end: drawn_end(self.source, id, time),
-            rank: rank(self.source.trace, task),
+        first_pair(self.part.source.trace, edge, |from, to| {
+            let arrival = arrival(edge.kind, &self.extent(from)?, &self.extent(to)?)?;
+            Some(FlowRoute { from, to, arrival })
         })
     }
 
-    fn call(&self, id: CallId) -> SliceExtent {
-        let call = self.source.trace.call(id);
-        SliceExtent {
-            begin: call.begin,
-            end: call.end,
-            rank: CALLS,
-        }
+    fn extent(&self, slice: NodeSlice) -> Option<SliceExtent> {
+        let source = self.part.source;
+        let trace = source.trace;
+        Some(match slice {
+            NodeSlice::Task(id) => {
+                let task = trace.task(id);
+                let time = task.time?;
+                SliceExtent {
+                    begin: time.begin,
+                    end: drawn_end(source, id, time),
+                    rank: if is_waiter(trace, task) { WAITS } else { TASKS },
+                }
+            }
+            NodeSlice::Call(id) => {
+                let call = trace.call(id);
+                SliceExtent {
+                    begin: call.begin,
+                    end: call.end,
+                    rank: CALLS,
+                }
+            }
+        })
     }
 }
 
-/// Which calls and tasks have stored edges: most have none, and need not be looked up.
-struct LinkedNodes {
+/// Which calls and tasks of a part have stored edges: most have none, and need not be looked up.
+#[derive(Default)]
+pub(super) struct LinkedNodes {
     calls: Vec<bool>,
     tasks: Vec<bool>,
+    /// Dependencies that no pair of slices can show.
+    omitted: Cell<u64>,
 }
 
 impl LinkedNodes {
-    fn of(source: &ExportSource<'_>) -> Self {
-        let mut linked = Self {
-            calls: vec![false; source.trace.calls().len()],
-            tasks: vec![false; source.trace.tasks().len()],
-        };
+    /// Begins a part.
+    pub(super) fn update(&mut self, source: &ExportSource<'_>) {
+        self.calls.clear();
+        self.calls.resize(source.trace.calls().len(), false);
+        self.tasks.clear();
+        self.tasks.resize(source.trace.tasks().len(), false);
         for edge in source.dependencies.edges() {
-            linked.mark(edge.from);
-            linked.mark(edge.to);
+            self.mark(edge.from);
+            self.mark(edge.to);
         }
-        linked
+    }
+
+    pub(super) fn flows<'p, 't>(&'p self, part: TimelinePart<'p, 't>) -> SliceFlows<'p, 't> {
+        SliceFlows { part, linked: self }
+    }
+
+    fn omit(&self, is_counted: bool) {
+        self.omitted.set(self.omitted.get() + u64::from(is_counted));
+    }
+
+    pub(super) fn take_omitted(&self) -> u64 {
+        self.omitted.take()
     }
 
     fn mark(&mut self, node: Node) {
@@ -352,12 +296,8 @@ fn arrival(kind: EdgeKind, from: &SliceExtent, to: &SliceExtent) -> Option<Arrow
 /// The file contains the calls, then the tasks, then the waits: a task can begin at the time of its
 /// launch, but a call that waits takes time.
 const CALLS: u8 = 0;
-pub(super) const TASKS: u8 = 1;
-pub(super) const WAITS: u8 = 2;
-
-pub(super) fn rank(trace: &Trace, task: &Task) -> u8 {
-    if is_waiter(trace, task) { WAITS } else { TASKS }
-}
+const TASKS: u8 = 1;
+const WAITS: u8 = 2;
 
 /// The flows that touch one slice.
 #[derive(Debug, Default)]

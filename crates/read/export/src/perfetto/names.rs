@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_texts_share_a_number_wherever_they_lie() {
+    fn equal_texts_share_a_number_at_any_address() {
         let other = String::from("MatMul");
         let mut names = InternedNames::new();
         let written = |names: &mut InternedNames, text: &str| {
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(written(&mut names, "Add")[..2], [tag, 2]);
         assert_eq!(written(&mut names, &other)[..2], [tag, 1]);
         assert_eq!(names.key("Add".into()), 1, "tables count for themselves");
-        assert_eq!(names.key(FieldName::of("Add")), 1, "wherever they lie");
+        assert_eq!(names.key(FieldName::of("Add")), 1, "at any address");
         assert_eq!(names.key("Add".into()), 1);
         assert_eq!(names.key("Ad".into()), 2);
         assert_eq!(names.key(FieldName::of("Mul")), 3);

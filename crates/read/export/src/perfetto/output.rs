@@ -120,7 +120,7 @@ impl<'w> PacketOutput<'w> {
         self.hand_on(CHUNK)
     }
 
-    pub(super) fn finish(mut self) -> io::Result<()> {
+    pub(super) fn finish(&mut self) -> io::Result<()> {
         self.hand_on(0)?;
         self.file.flush()
     }

@@ -1,6 +1,6 @@
 //! `--only KEY=VALUE[,VALUE]...`: what calls and tasks have to be like.
 
-use ascend_trace_analysis::graphs::task_label;
+use ascend_trace_analysis::graphs::{single_task_label, task_label};
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{Call, StreamId, Task, Trace};
 
@@ -83,7 +83,10 @@ impl OnlyConditions {
 
     pub(super) fn task(&self, trace: &Trace, task: &Task) -> bool {
         any(&self.kinds, |kind| *kind == task.kind)
-            && any(&self.names, |name| name.matches(&task_label(trace, task)))
+            && any(&self.names, |name| {
+                name.matches(&task_label(trace, task))
+                    || name.matches(&single_task_label(trace, task))
+            })
     }
 
     pub(super) fn call(&self, trace: &Trace, call: &Call) -> bool {

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn a_star_matches_any_text() {
         let matches = |pattern: &str, name: &str| NamePattern::new(pattern).matches(name);
         assert!(matches("aclrtMalloc*", "aclrtMallocHost"));
         assert!(matches("aclrtMalloc*", "aclrtMalloc"));

@@ -47,6 +47,12 @@ pub(super) fn columns<'s>() -> Vec<TableColumn<'s, ExportedActivity<'s>>> {
         TableColumn::number("pid", |row, cell| {
             cell.maybe(row.process.map(|id| row.trace.process(id).pid));
         }),
+        TableColumn::unsigned("rank", |row, cell| {
+            cell.maybe(
+                row.process
+                    .and_then(|id| row.trace.process(id).rank_number()),
+            )
+        }),
         TableColumn::number("device", |row, cell| cell.put(row.entry.device)),
         // Of graphs' own streams as well, which the program does not know.
         TableColumn::number("stream_id", |row, cell| cell.put(row.entry.acl_id)),
@@ -83,7 +89,7 @@ pub(super) fn columns<'s>() -> Vec<TableColumn<'s, ExportedActivity<'s>>> {
     ]
 }
 
-/// Writes the entries from a number on. Answers the number of the next one.
+/// Writes the entries from a number on. Returns the number of the next one.
 pub(super) fn write(
     source: &ExportSource<'_>,
     from: u64,

@@ -1,7 +1,8 @@
 //! The value of one cell.
 
 use std::borrow::Cow;
-use std::fmt::{Arguments, Write as _};
+
+use ascend_trace_analysis::columns::Value;
 
 use super::ColumnKind;
 use crate::json::JsonText;
@@ -27,7 +28,7 @@ enum CellContent<'t> {
 
 /// Value of a cell. An empty text is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CellValue<'c> {
+pub enum CellValue<'c> {
     Nothing,
     Signed(i64),
     Unsigned(u64),
@@ -86,11 +87,16 @@ impl<'t> TableCell<'t> {
         }
     }
 
-    /// Appends to a text that lives as long as the row.
-    pub(super) fn add(&mut self, text: Arguments<'_>) {
-        self.held = CellContent::Own;
-        // Writing to a String cannot fail.
-        let _ = self.text.write_fmt(text);
+    /// Sets the value of a declared column.
+    pub(super) fn declared(&mut self, value: Value<'_>, kind: ColumnKind) {
+        match value {
+            Value::Flag(value) => self.put(u32::from(value)),
+            Value::Whole(value) => self.put(value),
+            Value::Unsigned(value) if kind == ColumnKind::Unsigned => self.put(value),
+            Value::Unsigned(value) => self.put(i64::try_from(value).unwrap_or(i64::MAX)),
+            Value::Text(text) => self.passing(&text),
+            _ => {}
+        }
     }
 
     /// Sets a text that lives as long as the row.

@@ -5,7 +5,7 @@ use std::io;
 use ascend_trace_analysis::critical::Segment;
 use ascend_trace_analysis::stats::StepStats;
 
-use super::{TableColumn, TableWriter, write_table};
+use super::{TableColumn, TableWriter, declared, write_table};
 use crate::ExportSource;
 
 /// A piece, with the recording's facts about its process.
@@ -17,25 +17,15 @@ pub(super) struct CriticalRow<'s> {
 }
 
 pub(super) fn columns<'s>() -> Vec<TableColumn<'s, CriticalRow<'s>>> {
-    vec![
-        // Number of the process: several processes may have the same pid.
-        TableColumn::number("process", |row, cell| cell.put(row.piece.process)),
-        TableColumn::number("pid", |row, cell| cell.maybe(row.pid)),
-        TableColumn::unsigned("rank", |row, cell| cell.maybe(row.rank)),
-        TableColumn::number("tid", |row, cell| cell.maybe(row.piece.tid)),
-        TableColumn::number("device", |row, cell| cell.maybe(row.piece.device)),
-        TableColumn::number("stream_id", |row, cell| cell.maybe(row.piece.stream_id)),
-        // The words of docs/ANALYSIS.md.
-        TableColumn::word("kind", |row, cell| cell.put(row.piece.kind.name())),
-        TableColumn::word("name", |row, cell| cell.passing(&row.piece.name)),
-        TableColumn::number("begin_ns", |row, cell| cell.put(row.piece.begin_ns)),
-        TableColumn::number("end_ns", |row, cell| cell.put(row.piece.end_ns)),
-        TableColumn::number("length_ns", |row, cell| cell.put(row.piece.length())),
-        TableColumn::number("tie", |row, cell| cell.put(u32::from(row.piece.tie))),
-        TableColumn::word("step", |row, cell| cell.maybe(row.step)),
-        // By how much its duration may be off.
-        TableColumn::number("error_ns", |row, cell| cell.put(row.piece.error_ns)),
-    ]
+    let mut columns = declared(|row: &CriticalRow<'s>| &row.piece);
+    let of_process = [
+        TableColumn::number("pid", |row: &CriticalRow<'s>, cell| cell.maybe(row.pid)),
+        TableColumn::unsigned("rank", |row: &CriticalRow<'s>, cell| cell.maybe(row.rank)),
+    ];
+    columns.splice(1..1, of_process);
+    let step = TableColumn::word("step", |row: &CriticalRow<'s>, cell| cell.maybe(row.step));
+    columns.insert(columns.len() - 1, step);
+    columns
 }
 
 pub(super) fn write(source: &ExportSource<'_>, writer: &mut impl TableWriter) -> io::Result<()> {

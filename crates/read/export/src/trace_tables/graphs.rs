@@ -48,6 +48,9 @@ pub(super) fn columns<'s>() -> Vec<TableColumn<'s, ExportedNode<'s>>> {
         TableColumn::number("pid", |row, cell| {
             cell.put(row.trace.process(row.graph.process).pid);
         }),
+        TableColumn::unsigned("rank", |row, cell| {
+            cell.maybe(row.trace.process(row.graph.process).rank_number())
+        }),
         // Counts the graphs of the process from 1, as in tasks and calls.
         TableColumn::number("graph", |row, cell| cell.put(row.graph.serial)),
         // captured, or built by hand.

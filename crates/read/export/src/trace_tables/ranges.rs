@@ -25,6 +25,12 @@ pub(super) fn columns<'s>() -> Vec<TableColumn<'s, ExportedRange<'s>>> {
             let process = row.trace.thread(row.range.thread).process;
             cell.put(row.trace.process(process).pid);
         }),
+        TableColumn::unsigned("rank", |row, cell| {
+            cell.maybe({
+                let process = row.trace.thread(row.range.thread).process;
+                row.trace.process(process).rank_number()
+            })
+        }),
         TableColumn::number("tid", |row, cell| {
             cell.put(row.trace.thread(row.range.thread).tid);
         }),
@@ -36,6 +42,16 @@ pub(super) fn columns<'s>() -> Vec<TableColumn<'s, ExportedRange<'s>>> {
         TableColumn::number("begin_ns", |row, cell| cell.put(row.range.begin)),
         TableColumn::number("end_ns", |row, cell| cell.put(row.range.end)),
         TableColumn::number("depth", |row, cell| cell.put(row.depth)),
+        // A JSON object: argument name to value.
+        TableColumn::text("args", |row, cell| {
+            if row.range.message.is_some() {
+                cell.object(|json| {
+                    for (name, value) in row.range.arguments() {
+                        json.key(&name).string(&value);
+                    }
+                });
+            }
+        }),
     ]
 }
 

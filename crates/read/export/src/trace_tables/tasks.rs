@@ -3,21 +3,23 @@
 
 use std::io;
 
-use ascend_trace_analysis::collectives::bytes_moved;
+use ascend_trace_analysis::collectives::{Collective, Peer, bytes_moved};
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::{Node, queue_wait};
+use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{Call, Direction, GraphRef, Process, Stream, Task, TaskId, Trace};
 
 use super::{TableColumn, TableWriter, write_table};
 use crate::{ExportSource, untimed_reason};
 
-pub(super) struct ExportedTask<'t> {
+pub(super) struct ExportedTask<'s, 't> {
+    source: &'s ExportSource<'t>,
     trace: &'t Trace,
     id: TaskId,
     task: &'t Task,
 }
 
-impl<'t> ExportedTask<'t> {
+impl<'t> ExportedTask<'_, 't> {
     fn stream(&self) -> &'t Stream {
         self.trace.stream(self.task.stream)
     }
@@ -28,6 +30,26 @@ impl<'t> ExportedTask<'t> {
 
     fn call(&self) -> &'t Call {
         self.trace.call(self.task.call)
+    }
+
+    /// The collective, and how many ranks take part.
+    fn collective(&self) -> Option<(Collective<'t>, Option<u64>)> {
+        match self.task.kind {
+            TaskKind::Collective => self.source.collective(self.call()),
+            _ => None,
+        }
+    }
+
+    /// The rank that is this to it.
+    fn peer(&self, wanted: Peer) -> Option<u64> {
+        let (peer, rank) = self.collective()?.0.peer?;
+        (peer == wanted).then_some(rank)
+    }
+
+    /// Algorithm and bus bandwidth, at least.
+    fn bandwidths(&self) -> Option<(f64, f64)> {
+        let (collective, ranks) = self.collective()?;
+        collective.least_bandwidths(ranks, self.task.time?)
     }
 
     fn graph(&self) -> Option<GraphRef> {
@@ -42,7 +64,7 @@ impl<'t> ExportedTask<'t> {
     }
 }
 
-pub(super) fn columns<'t>() -> Vec<TableColumn<'t, ExportedTask<'t>>> {
+pub(super) fn columns<'s, 't>() -> Vec<TableColumn<'t, ExportedTask<'s, 't>>> {
     vec![
         // Number of the task, which other tables refer to.
         TableColumn::number("task", |row, cell| cell.put(row.trace.task_number(row.id))),
@@ -107,6 +129,45 @@ pub(super) fn columns<'t>() -> Vec<TableColumn<'t, ExportedTask<'t>>> {
         TableColumn::text("shapes", |row, cell| {
             cell.maybe(row.trace.shapes(row.call()));
         }),
+        // Which of the streams that had the number one after another.
+        TableColumn::number("life", |row, cell| {
+            cell.put(row.trace.life_of(row.task.stream));
+        }),
+        // Of a name that is shown in a short form.
+        TableColumn::word("whole_name", |row, cell| {
+            cell.maybe(row.trace.whole_text(row.trace.task_name(row.task)));
+        }),
+        // Of a collective: the handle and the ranks of its communicator, and its data.
+        TableColumn::unsigned("communicator", |row, cell| {
+            cell.maybe(row.collective().map(|it| it.0.comm));
+        }),
+        TableColumn::unsigned("ranks", |row, cell| {
+            cell.maybe(row.collective().and_then(|it| it.1));
+        }),
+        TableColumn::unsigned("elements", |row, cell| {
+            cell.maybe(row.collective().and_then(|it| it.0.count));
+        }),
+        TableColumn::word("data_type", |row, cell| {
+            cell.maybe(row.collective().and_then(|it| it.0.data_type));
+        }),
+        TableColumn::word("reduction", |row, cell| {
+            cell.maybe(row.collective().and_then(|it| it.0.operation));
+        }),
+        TableColumn::unsigned("root", |row, cell| cell.maybe(row.peer(Peer::Root))),
+        TableColumn::unsigned("to_rank", |row, cell| {
+            cell.maybe(row.peer(Peer::Destination));
+        }),
+        TableColumn::unsigned("from_rank", |row, cell| cell.maybe(row.peer(Peer::Source))),
+        TableColumn::unsigned("size", |row, cell| {
+            cell.maybe(row.collective().and_then(|it| it.0.size(it.1)));
+        }),
+        // By the whole time, which contains the wait for the last rank.
+        TableColumn::number("least_algorithm_bandwidth", |row, cell| {
+            cell.maybe(row.bandwidths().map(|it| it.0 as i64));
+        }),
+        TableColumn::number("least_bus_bandwidth", |row, cell| {
+            cell.maybe(row.bandwidths().map(|it| it.1 as i64));
+        }),
     ]
 }
 
@@ -114,6 +175,11 @@ pub(super) fn write(source: &ExportSource<'_>, writer: &mut impl TableWriter) ->
     let trace = source.trace;
     let all = trace.tasks().iter().zip((0..).map(TaskId));
     let chosen = all.filter(|(_, id)| source.owns(Node::Task(*id)));
-    let rows = chosen.map(|(task, id)| ExportedTask { trace, id, task });
+    let rows = chosen.map(|(task, id)| ExportedTask {
+        source,
+        trace,
+        id,
+        task,
+    });
     write_table(writer, &columns(), rows)
 }

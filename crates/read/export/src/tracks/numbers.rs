@@ -77,6 +77,8 @@ pub(super) struct TrackIds {
     streams: HashSet<(u32, u32)>,
     /// By process.
     hosts: Vec<u32>,
+    /// Processes in the order in which they are shown: by rank.
+    order: Vec<ProcessId>,
     devices: BTreeMap<(ProcessId, u32), u32>,
     tracks: u32,
     lanes: u32,
@@ -96,6 +98,7 @@ impl TrackIds {
             tids: UniqueNumbers::above(TIDS, numbering),
             streams: HashSet::new(),
             hosts: Vec::new(),
+            order: Vec::new(),
             devices: BTreeMap::new(),
             tracks: 0,
             lanes: 0,
@@ -107,6 +110,7 @@ impl TrackIds {
         for process in trace.processes().iter().skip(self.hosts.len()) {
             self.hosts.push(self.pids.take(process.pid));
         }
+        self.order = trace.processes_by_rank();
         for stream in trace.streams() {
             let key = (stream.process, stream.device);
             if !self.devices.contains_key(&key) {
@@ -168,10 +172,9 @@ impl TrackIds {
     /// Every process: the host's threads of one, then its devices, then the next one.
     pub(super) fn processes(&self) -> Vec<ProcessTrack> {
         let mut all = Vec::new();
-        for (index, pid) in self.hosts.iter().enumerate() {
-            let process = ProcessId(index as u32);
+        for process in self.order.iter().copied() {
             all.push(ProcessTrack {
-                pid: *pid,
+                pid: self.host(process),
                 process,
                 device: None,
             });

@@ -106,7 +106,7 @@ fn marks(imported: &ImportedTrace) -> Vec<FlowEnd> {
     marks
 }
 
-/// Answers the kinds of arrows that there were.
+/// Returns the kinds of arrows that there were.
 #[track_caller]
 fn check(trace: &Trace, text: &str) -> Vec<String> {
     let (json, protobuf) = (chrome(trace), perfetto(trace));

@@ -75,6 +75,7 @@ pub(crate) fn trace() -> Trace {
         Row::End(EndRow {
             end_ns: 80,
             exit_status: 0,
+            ..EndRow::default()
         }),
     ]);
     from_rows(SessionRow::default(), tables, rows)

@@ -187,7 +187,7 @@ fn the_timeline_is_a_list_of_events_with_texts_as_timestamps() {
 }
 
 #[test]
-fn it_is_the_same_wherever_the_recording_is_cut() {
+fn cuts_of_the_recording_do_not_change_the_export() {
     let file = recording();
     let whole = files(&exported(&file, Step::default()));
     let cut = files(&exported(&file, super::stream::SMALL));

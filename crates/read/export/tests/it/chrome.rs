@@ -199,7 +199,7 @@ fn an_arrow_to_a_sync_leaves_the_task_that_ended_and_not_its_successor() {
 }
 
 #[test]
-fn nested_calls_nest_unless_they_fill_the_last_moment_of_a_sync() {
+fn nested_calls_nest_unless_they_end_with_their_sync() {
     let imported = check(
         "t1: outer(1)[0..100] inner(2)[10..90] innermost(3)[20..30] same(4)[20..25]
          s1: A[120..150] by t1[110..111]

@@ -130,7 +130,7 @@ const EXAMPLE: &str = "
     p2.t1: sync(s1)[3us..4us]";
 
 #[test]
-fn the_tables_hold_what_the_model_holds() {
+fn the_tables_match_the_model() {
     let files = check(&timeline(EXAMPLE));
     let OutputLayout::Directory { files: names } = Csv.layout() else {
         panic!("a directory");
@@ -150,7 +150,7 @@ fn the_chrome_json_and_the_tables_hold_the_same_dependencies() {
 }
 
 #[test]
-fn the_promised_columns_are_there() {
+fn all_documented_columns_exist() {
     let files = export(&Csv, &Trace::default());
     let check = |name: &str, columns: &str| {
         let header = files.text(name).lines().next().expect("a header");
@@ -224,4 +224,31 @@ fn a_stall_names_its_culprit() {
     );
     assert_eq!(stall["culprit_task"], "A");
     assert_eq!(stall["length_ns"], "8000");
+}
+
+#[test]
+fn a_collective_has_its_group_its_data_and_its_least_bandwidth() {
+    let trace = timeline(
+        "t1: HcclCommInitRootInfo(4,1,77)[0..5us]
+         s1: HcclAllGather(77,1000,4)[20us..60us] by t1[10us..11us] MatMul[60us..70us] by t1[12us..13us]
+         s1: HcclAllGather(78,1000,4)[70us..80us] by t1[14us..15us]",
+    );
+    let tasks = rows(&export(&Csv, &trace), "tasks.csv");
+    let gather = &tasks[0];
+    let numbers = ["communicator", "ranks", "elements", "size"].map(|it| number(gather, it));
+    assert_eq!(numbers, [Some(77), Some(4), Some(1000), Some(16_000)]);
+    assert_eq!(gather["data_type"], "HCCL_DATA_TYPE_FP32");
+    let least = number(gather, "least_algorithm_bandwidth").expect("it is known");
+    assert!((1..=400_000_000).contains(&least), "{least}");
+    let columns = [
+        "communicator",
+        "ranks",
+        "size",
+        "least_bus_bandwidth",
+        "root",
+    ];
+    assert_eq!(columns.map(|it| number(&tasks[1], it)), [None; 5]);
+    // Of a communicator that no call made, neither ranks nor size are known.
+    let columns = ["ranks", "size", "least_algorithm_bandwidth"];
+    assert_eq!(columns.map(|it| number(&tasks[2], it)), [None; 3]);
 }

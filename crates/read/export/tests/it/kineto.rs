@@ -36,11 +36,27 @@ fn imported(files: &MemorySink) -> BTreeMap<u64, ImportedTrace> {
         // Readers look for the rank line by line, and take the first that they find.
         let first = text.lines().next().expect("a line");
         assert!(first.contains(&format!("\"rank\": {rank}}}")), "{first}");
-        let imported = import(text);
+        let mut imported = import(text);
         check_rules(&imported);
+        count_from_begin(&mut imported, text);
         (rank, imported)
     };
     files.names().into_iter().map(read).collect()
+}
+
+/// Makes times count from the begin of the recording, as in the other formats.
+fn count_from_begin(imported: &mut ImportedTrace, text: &str) {
+    let document: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let base = document["baseTimeNanoseconds"].as_i64();
+    // A number that some readers would round is a text.
+    let begin = imported.other["begin_realtime_ns"].as_str();
+    let begin = begin.map(|it| it.parse::<i64>().expect("a number"));
+    assert_eq!(base.is_some(), begin.is_some(), "both are known or neither");
+    let first = begin.zip(base).map_or(0, |(begin, base)| begin - base);
+    for slice in imported.slices.iter_mut().chain(&mut imported.recording) {
+        slice.begin -= first;
+        slice.end -= first;
+    }
 }
 
 fn number(slice: &ImportedSlice, key: &str) -> Option<u64> {
@@ -213,7 +229,7 @@ fn readers_find_the_names_that_they_look_for() {
     };
     assert_eq!(of("gpu_memcpy"), ["Memcpy"]);
     assert_eq!(of("gpu_memset"), ["Memset (Device)"]);
-    assert_eq!(of("kernel"), ["A", "ncclDevKernel_AllReduce"]);
+    assert_eq!(of("kernel"), ["A", "ncclKernel_AllReduce"]);
     assert_eq!((of("wait").len(), of("record").len()), (1, 1));
     let calls = [
         "cudaEventRecord",
@@ -258,6 +274,37 @@ pub(crate) fn ranked(text: &str, ranks: &[&str]) -> Trace {
     }
     assert_eq!(ranks.next(), None, "a process for each rank");
     timeline.trace()
+}
+
+/// The times of files of separate recordings are comparable.
+#[test]
+fn files_of_several_recordings_count_from_one_time() {
+    let begin_of = |start_ns: i64, start_realtime_ns: i64, rank: &str| {
+        let mut timeline = Timeline::parse("s1: A[1000..2000]").expect("a timeline");
+        timeline.session.start_ns = start_ns;
+        timeline.session.start_realtime_ns = start_realtime_ns;
+        for row in &mut timeline.rows {
+            if let Row::Process(process) = row {
+                process.rank = rank.to_owned();
+            }
+        }
+        let files = export(&Kineto::OWN, &timeline.trace());
+        let text = files.text(&file(rank.parse().expect("a rank")));
+        let document: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        let slices = import(text).slices;
+        let kernel = slices.iter().find(|it| it.category == "kernel");
+        let base = document["baseTimeNanoseconds"].as_i64();
+        (base, kernel.expect("a kernel").begin)
+    };
+    let day = 1_764_300_000_000_000_000;
+    // The clocks of the hosts began at different times.
+    let (base, first) = begin_of(0, day, "0");
+    let (other_base, second) = begin_of(-500, day + 2_429_000_000, "1");
+    assert_eq!(base, other_base);
+    assert_eq!(base.expect("a base") + first, day + 1000);
+    assert_eq!(second - first, 2_429_000_500);
+    // Without the time of day, times count from the begin of the recording.
+    assert_eq!(begin_of(0, 0, "0").0, None);
 }
 
 /// A file for each rank, and what knows of none in the first.

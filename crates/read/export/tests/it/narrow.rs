@@ -7,7 +7,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use ascend_trace_analysis::part::{Streams, part_of};
+use ascend_trace_analysis::range_window::{Streams, part_of};
 use ascend_trace_analysis::{Stats, Window};
 use ascend_trace_export::{
     Chrome, Csv, ExportSource, Exporter, SingleFile, Step, WantedPart, stream,

@@ -176,7 +176,7 @@ fn queries_return_the_content_of_the_timeline() {
         let waited = of("critical waits")[0].as_array().expect("a wait");
         assert!((12_000..=12_001).contains(&waited[0].as_i64().expect("a number")));
         assert_eq!((&waited[2], &waited[3]), (&json!(2), &json!(1)));
-        assert_eq!(*of("copies beside kernels"), json!([[0, 2_000, 6_000]]));
+        assert_eq!(*of("copies during kernels"), json!([[0, 2_000, 6_000]]));
         let replays = of("replays");
         assert_eq!(*replays, json!([[1, 1, 2, 2_500, 3_000]]));
         assert_eq!(

@@ -68,7 +68,7 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_range_holds_what_has_a_part_in_it_and_the_launches_of_its_tasks() {
+fn a_range_keeps_overlapping_rows_and_the_launches_of_its_tasks() {
     let inside = names(Some(TimeRange::new(250, 450)), &[]);
     assert_eq!(inside, set(&["B", "b", "aclrtsynchronizestream"]));
 }
@@ -119,7 +119,7 @@ fn lanes_of_which_nothing_is_wanted_are_not_there() {
 }
 
 #[test]
-fn dependencies_are_those_between_what_is_wanted() {
+fn only_dependencies_between_selected_tasks_are_kept() {
     let trace = timeline(EXAMPLE);
     let files = export(&Csv, &trace, None, &["stream=2"]);
     let dependencies = rows(&files, "dependencies.csv");

@@ -159,7 +159,7 @@ fn a_selection_of_graphs_and_random_traces_is_the_same_in_tiny_steps() {
 }
 
 #[test]
-fn a_file_gives_what_the_trace_in_memory_gives() {
+fn a_file_and_the_trace_in_memory_give_the_same_export() {
     let file = workload_file(40);
     let mut recording = Recording::from_bytes(file.clone()).expect("a file");
     let span = recording.span().expect("a span");
@@ -214,7 +214,7 @@ fn export_sound(bytes: &[u8]) -> (LinesByTable, usize) {
 }
 
 #[test]
-fn of_a_file_that_still_grows_what_is_there_is_exported() {
+fn a_growing_file_is_exported_up_to_its_current_end() {
     let file = workload_file(120);
     let calls = |tables: &LinesByTable| tables["calls.csv"].clone();
     let whole = calls(&tables(&file, SMALL, &WantedPart::default()));

@@ -163,3 +163,42 @@ fn arrows_of_records_that_seem_late_start_at_the_record_within_the_bars() {
         }
     }
 }
+
+#[test]
+fn a_collective_has_its_group_its_data_and_its_least_bandwidth() {
+    let text = "t1: HcclCommInitRootInfo(4,1,77)[0..5us]
+         s1: HcclAllGather(77,1000,4)[20us..60us] by t1[10us..11us] HcclRecv(77,500,3,2)[60us..70us] by t1[12us..13us]
+         s1: HcclBroadcast(78,1000,4,3)[70us..80us] by t1[14us..15us]";
+    for imported in check(text) {
+        let slice = |name: &str| {
+            let mut slices = imported.slices.iter();
+            let wanted = |it: &&ImportedSlice| it.name == name && !it.args["err_ns"].is_null();
+            slices.find(wanted).expect("the slice")
+        };
+        let gather = &slice("HcclAllGather").args;
+        assert_eq!(
+            (&gather["ranks"], &gather["elements"]),
+            (&4.into(), &1000.into())
+        );
+        assert_eq!(gather["data_type"], "HCCL_DATA_TYPE_FP32");
+        // The shares of all four ranks.
+        assert_eq!(gather["size"], 16_000);
+        let [algorithm, bus] = ["least_algorithm_bandwidth", "least_bus_bandwidth"]
+            .map(|it| gather[it].as_i64().expect("a number"));
+        assert!((1..=400_000_000).contains(&algorithm), "{algorithm}");
+        assert!((bus - algorithm * 3 / 4).abs() <= 1, "{bus}");
+        let receive = &slice("HcclRecv").args;
+        assert_eq!(
+            (&receive["from_rank"], &receive["size"]),
+            (&2.into(), &1000.into())
+        );
+        assert!(receive["root"].is_null() && receive["to_rank"].is_null());
+        // No call made its communicator.
+        let broadcast = &slice("HcclBroadcast").args;
+        assert_eq!(
+            (&broadcast["root"], &broadcast["size"]),
+            (&3.into(), &4000.into())
+        );
+        assert!(broadcast["ranks"].is_null());
+    }
+}

@@ -6,13 +6,15 @@ use std::process::{Command, Output};
 
 use ascend_trace_export::{Chrome, Exporter, Kineto, Perfetto};
 use ascend_trace_recording::Trace;
-use ascend_trace_testkit::timeline;
+use ascend_trace_recording::rows::Row;
+use ascend_trace_testkit::{Timeline, timeline};
 use serde_json::Value;
 
 use super::chrome::is_mark;
 use super::kineto;
 use super::memory::export;
 use super::perfetto::perfetto;
+use super::ranges;
 
 /// Processes, devices, captures, waits, blocking calls, counters and marks.
 pub(crate) const EXAMPLE: &str = "t1: capture(s5)[0..1] of g1 end(s5)[4..5] of g1
@@ -148,6 +150,63 @@ fn the_readers_of_kineto_return_results() {
     assert!(board["views"].as_array().expect("views").len() >= 3);
     // Kernels run in 40 of the 80 microseconds.
     about(&board["busy"][0], 0.5);
+}
+
+/// A recording of one rank: four steps of a kernel and a collective, which this rank begins late.
+fn one_rank(rank: &str, late: u64, start_realtime_ns: i64) -> Trace {
+    let step = |number: u64| {
+        let at = |us: u64| format!("{}us", number * 100 + us);
+        format!(
+            "s1: A[{}..{}] by t1[{}..{}] HcclAllReduce(1,64)[{}..{}] by t1[{}..{}]\n",
+            at(10),
+            at(30),
+            at(1),
+            at(2),
+            at(40 + late),
+            at(90),
+            at(3),
+            at(4),
+        )
+    };
+    let text: String = (0..4).map(step).collect();
+    let mut timeline = Timeline::parse(&text).expect("a timeline");
+    timeline.session.start_realtime_ns = start_realtime_ns;
+    for row in &mut timeline.rows {
+        if let Row::Process(process) = row {
+            process.rank = rank.to_owned();
+        }
+    }
+    let names = ["step 0", "step 1", "step 2", "step 3"];
+    let steps = names.iter().zip((0..).step_by(100_000));
+    let steps: Vec<_> = steps.map(|(name, at)| (*name, at, at + 95_000)).collect();
+    ranges::add(&mut timeline, &steps);
+    timeline.trace()
+}
+
+/// Ranks of separate recordings, exported one by one, are on one clock for its reader.
+#[test]
+fn the_late_rank_is_the_straggler() {
+    let variable = "ASCEND_TRACE_KINETO_PYTHON";
+    let Some(python) = python(variable, "hta, torch_tb_profiler") else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let day = 1_764_300_000_000_000_000;
+    for (rank, late, start) in [("0", 0, day), ("1", 25, day + 5000)] {
+        let files = export(&Kineto::CUDA, &one_rank(rank, late, start));
+        for name in files.names() {
+            std::fs::write(folder.path().join(name), files.bytes(name)).expect("a file");
+        }
+    }
+    let mut command = Command::new(python);
+    command.arg(script("kineto_readers.py")).arg(folder.path());
+    let output = succeed(command.arg("--stragglers"));
+    let text = String::from_utf8(output.stdout).expect("text");
+    let last = text.lines().last().expect("an answer");
+    let found: Value = serde_json::from_str(last).expect("JSON");
+    assert_eq!(found["stragglers"], serde_json::json!([1]), "{text}");
+    let begin = |rank: &str| found["begins"][rank].as_f64().expect("a number");
+    assert!((begin("1") - begin("0") - 5.0).abs() < 0.01, "{text}");
 }
 
 /// Queries for the trace processor: rows of names and numbers.

@@ -167,7 +167,7 @@ fn slices_of_steps_say_what_bounds_them() {
 }
 
 #[test]
-fn steps_are_the_same_wherever_a_file_is_cut() {
+fn cuts_of_a_file_do_not_change_steps() {
     let timeline = training(600);
     let expected: Vec<_> = expected(&training(600).trace()).iter().map(known).collect();
     let file = file(&timeline.session, &timeline.tables, timeline.rows);

@@ -1,6 +1,8 @@
 """Asks the tools that read Kineto's files about a folder of them, and prints their answers as one JSON object.
 
-Usage: kineto_readers.py FOLDER
+Usage: kineto_readers.py FOLDER [--stragglers]
+
+With `--stragglers`, only the ranks that are late are found, and when each rank began.
 
 Needs the packages `HolisticTraceAnalysis` (0.5) and `torch-tb-profiler` (0.4).
 """
@@ -40,6 +42,13 @@ def holistic(folder):
     }
 
 
+def stragglers(folder):
+    analysis = TraceAnalysis(trace_dir=folder)
+    begins = {rank: float(analysis.t.get_trace(rank)["ts"].min()) for rank in analysis.t.get_all_traces()}
+    late = analysis.get_potential_stragglers(num_candidates=1)
+    return {"stragglers": [int(rank) for rank in late], "begins": begins}
+
+
 def tensorboard(path, folder):
     profile = RunProfileData.parse("worker", None, str(path), folder)
     views = RunGenerator("worker", None, profile).generate_run_profile().views
@@ -53,6 +62,9 @@ def tensorboard(path, folder):
 
 def main():
     folder = sys.argv[1]
+    if "--stragglers" in sys.argv:
+        print(json.dumps(stragglers(folder)))
+        return
     answers = {"holistic": holistic(folder)}
     for path in sorted(Path(folder).glob("*.pt.trace.json")):
         answers[path.name] = tensorboard(path, folder)

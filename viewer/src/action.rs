@@ -1,5 +1,8 @@
 //! The actions of a user, independent of keys.
 
+use crate::panels::{self, PanelKind};
+use crate::source::RecordingOrder;
+
 /// Declares every action with its name for search and configuration, in the order of the palette.
 macro_rules! actions {
     ($($(#[$meaning:meta])* $action:ident = $command:literal,)+) => {
@@ -7,12 +10,14 @@ macro_rules! actions {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Action {
             $($(#[$meaning])* $action,)+
+            /// Opens a panel that states its own key, or closes it.
+            Panel(PanelKind),
             /// Shows the panels and lanes of a layout of the configuration.
             Layout(usize),
         }
 
-        /// All actions by name.
-        pub(crate) const COMMANDS: &[(Action, &str)] = &[$((Action::$action, $command)),+];
+        /// The actions that are no panel's own.
+        const OWN_COMMANDS: &[(Action, &str)] = &[$((Action::$action, $command)),+];
     };
 }
 
@@ -84,11 +89,15 @@ actions! {
     AlignSelections = "align the selections of both recordings",
     Follow = "follow the newest data",
     Pause = "pause the view, not the recording",
+    PauseRecording = "pause or resume the recording",
+    TakeSnapshot = "take a snapshot of a recording with --ring",
+    MarkRecording = "put a mark into the recording",
     ToggleLog = "show or hide the program's output",
     LogUp = "scroll the output up",
     LogDown = "scroll the output down",
     /// Gives the details to the terminal's clipboard.
     Copy = "copy the details to the clipboard",
+    SavePicture = "write a picture of the screen to a file",
     ToggleDetail = "larger or smaller details",
     ToggleArrows = "arrows of everything, or of the selection",
     Palette = "every action by name",
@@ -98,8 +107,24 @@ actions! {
     Quit = "quit",
 }
 
+/// All actions by name; those of panels come last.
+pub(crate) const COMMANDS: &[(Action, &str)] = &all_commands();
+
+const fn all_commands() -> [(Action, &'static str); OWN_COMMANDS.len() + panels::COMMANDS.len()] {
+    let mut all = [(Action::Quit, ""); OWN_COMMANDS.len() + panels::COMMANDS.len()];
+    let mut place = 0;
+    while place < all.len() {
+        all[place] = match place < OWN_COMMANDS.len() {
+            true => OWN_COMMANDS[place],
+            false => panels::COMMANDS[place - OWN_COMMANDS.len()],
+        };
+        place += 1;
+    }
+    all
+}
+
 /// A request to the world outside the view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ViewRequest {
     Quit,
     /// Give the terminal back until the user returns.
@@ -110,6 +135,21 @@ pub(crate) enum ViewRequest {
     Copy,
     /// Do this with both recordings.
     Pair(PairAction),
+    /// For the source of the recording with the focus.
+    Source(SourceRequest),
+}
+
+/// A request to a source that is carried out at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SourceRequest {
+    /// Save the bookmarks next to the trace.
+    SaveBookmarks,
+    /// Save a layout in the configuration, as text.
+    SaveLayout { name: String, text: String },
+    /// Write a picture of the screen to a file.
+    SavePicture { path: String },
+    /// Change the recording that is being made.
+    Order(RecordingOrder),
 }
 
 /// Actions on two recordings at once.

@@ -125,6 +125,7 @@ impl LaneArrangement {
 
     /// Whether a lane is wanted at all.
     pub(crate) fn wants(&self, trace: &Trace, key: TrackKey) -> bool {
+        let key = key.shown(trace);
         let first = match key {
             TrackKey::Ranges(id, _) => TrackKey::Ranges(id, 0),
             own => own,

@@ -1,10 +1,9 @@
 //! A search through a whole long recording, part by part, while the view continues. The source lends
 //! its recording; a search that has to wait continues at its last place.
 
-mod blames;
 mod calls;
 mod critical;
-mod findings;
+mod fold;
 mod idle_gaps;
 mod next_match;
 mod stalls;
@@ -13,10 +12,9 @@ mod statistics;
 use ascend_trace_recording::recording::{SearchDirection, WindowError};
 use ascend_trace_recording::{Recording, TimeRange, Trace};
 
-pub(crate) use blames::BlameQuery;
 pub(crate) use calls::CallsQuery;
 pub(crate) use critical::CriticalPathQuery;
-pub(crate) use findings::FindingsQuery;
+pub(crate) use fold::{FoldQuery, PanelQuery};
 pub(crate) use next_match::MatchQuery;
 pub(crate) use stalls::{FoundStall, StallQuery, WantedStalls};
 pub(crate) use statistics::{SlowestQuery, StatsQuery};
@@ -42,10 +40,8 @@ pub(crate) enum QueryKind {
     Match(Box<MatchQuery>),
     /// The next stall, or the longest ones.
     Stalls(Box<StallQuery>),
-    /// Sums of stalls by culprit.
-    Blames(Box<BlameQuery>),
-    /// What checks find.
-    Findings(Box<FindingsQuery>),
+    /// An analysis of the whole recording for a panel.
+    Panel(Box<dyn PanelQuery>),
     /// The critical path of a range.
     Critical(Box<CriticalPathQuery>),
     /// The tables of a range.
@@ -172,8 +168,7 @@ impl BackgroundQuery {
             QueryKind::Match(query) => query.advance(&mut self.course, recording, keep_on),
             QueryKind::Stalls(query) => query.advance(&mut self.course, recording, keep_on),
             QueryKind::Statistics(query) => query.advance(recording, keep_on),
-            QueryKind::Blames(query) => query.advance(recording, keep_on),
-            QueryKind::Findings(query) => query.advance(recording, keep_on),
+            QueryKind::Panel(query) => query.advance(recording, keep_on),
             QueryKind::Critical(query) => query.advance(recording, keep_on),
             QueryKind::Calls(query) => query.advance(&mut self.course, recording, keep_on),
             QueryKind::Slowest(query) => query.advance(&mut self.course, recording, keep_on),

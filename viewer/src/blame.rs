@@ -65,6 +65,7 @@ fn forms(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
         Cause::CollectivePeer => of_peer(known, trace, stall),
         Cause::Drained => vec!["nothing more to do".to_owned()],
         Cause::Switch => vec!["idle".to_owned()],
+        Cause::Untimed => vec!["tasks without a time".to_owned(), "untimed".to_owned()],
         Cause::Unknown => vec!["cause unknown".to_owned(), "idle".to_owned()],
     }
 }

@@ -96,8 +96,8 @@ pub(crate) fn words(trace: &Trace, blame: &Blame) -> String {
         Blamed::Task(id, name) => format!("{} '{name}'", stream(*id)),
         Blamed::Stream(id) => stream(*id),
         Blamed::Call(id, name) => format!("{} in {name}", display_names::thread(trace, *id)),
-        Blamed::Nobody if blame.cause == Cause::TracerOverhead => "ascend-trace".to_owned(),
-        Blamed::Nobody => "not known".to_owned(),
+        Blamed::NotKnown if blame.cause == Cause::TracerOverhead => "ascend-trace".to_owned(),
+        Blamed::NotKnown => "not known".to_owned(),
     };
     match &blame.range {
         Some(range) => format!("{whom}, range '{range}'"),

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ascend_trace_analysis::critical::{Critical, Kind, Owner, Segment, Share};
-use ascend_trace_recording::TimeRange;
+use ascend_trace_analysis::critical::{Critical, Owner, Segment, SegmentKind, Share};
+use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::background_query::FoundElsewhere;
 use crate::item::TrackKey;
@@ -70,14 +70,15 @@ pub(crate) struct PathPiece {
 }
 
 impl PathLines {
-    pub(crate) fn new(path: Critical) -> Self {
+    pub(crate) fn new(path: Critical, trace: &Trace) -> Self {
         let mut lines: HashMap<TrackKey, Vec<PathPiece>> = HashMap::new();
         for segment in path.segments.iter() {
             let piece = PathPiece {
                 span: segment.range(),
                 tie: segment.tie,
             };
-            lines.entry(line(&segment)).or_default().push(piece);
+            let line = line(&segment).shown(trace);
+            lines.entry(line).or_default().push(piece);
         }
         Self {
             range: TimeRange::new(path.begin_ns, path.end_ns),
@@ -114,7 +115,7 @@ impl PathOnLine<'_> {
 
 /// Sums by name, each with its longest piece.
 fn named(path: &Critical) -> Vec<NamedPieces> {
-    let mut longest: HashMap<(Kind, Arc<str>), (u64, Segment)> = HashMap::new();
+    let mut longest: HashMap<(SegmentKind, Arc<str>), (u64, Segment)> = HashMap::new();
     for segment in path.segments.iter() {
         let key = (segment.kind, Arc::clone(&segment.name));
         let (ties, known) = longest.entry(key).or_insert((0, segment.clone()));

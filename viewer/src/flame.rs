@@ -2,7 +2,7 @@
 //! its boxes.
 
 use ascend_trace_analysis::calls::{CallTree, Frame};
-use ascend_trace_recording::{ThreadId, TimeRange, Trace};
+use ascend_trace_recording::{ThreadId, Trace};
 
 use crate::list::ListInputs;
 
@@ -19,16 +19,6 @@ pub(crate) struct FlameGraph {
     /// Whether all of the window is in the tree.
     pub(crate) is_whole: bool,
     pub(crate) basis: ListInputs,
-}
-
-/// The sums of a thread in a window that is not loaded.
-#[derive(Clone, Debug)]
-pub(crate) struct SummedCalls {
-    pub(crate) thread: ThreadId,
-    pub(crate) window: TimeRange,
-    /// Tasks and calls when they were made.
-    pub(crate) counts: (u64, u64),
-    pub(crate) tree: CallTree,
 }
 
 /// A node on screen.

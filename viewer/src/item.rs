@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ascend_trace_analysis::collectives::Places;
-use ascend_trace_analysis::graphs::task_label;
+use ascend_trace_analysis::graphs::single_task_label;
 use ascend_trace_analysis::{Lane, Node};
 use ascend_trace_format::api::{RetKind, TaskKind};
 pub(crate) use ascend_trace_recording::Category;
@@ -33,6 +33,30 @@ pub(crate) enum TrackKey {
 }
 
 impl TrackKey {
+    /// The line that shows the tasks of a stream: one line shows all streams that have a number, one after another.
+    pub(crate) fn of_stream(trace: &Trace, stream: StreamId) -> Self {
+        Self::Stream(trace.lane_of(stream))
+    }
+
+    /// The line of a stream or a thread.
+    pub(crate) fn of_lane(trace: &Trace, lane: Lane) -> Self {
+        match lane {
+            Lane::Stream(stream) => Self::of_stream(trace, stream),
+            Lane::Thread(thread) => Self::Thread(thread, 0),
+        }
+    }
+
+    /// The line that is shown for this one: that of a stream may be one with other streams.
+    pub(crate) fn shown(self, trace: &Trace) -> Self {
+        match self {
+            Self::Stream(stream) => Self::of_stream(trace, stream),
+            Self::Nodes(stream) => Self::Nodes(trace.lane_of(stream)),
+            Self::Callbacks(stream) => Self::Callbacks(trace.lane_of(stream)),
+            Self::Collectives(comm, stream) => Self::Collectives(comm, trace.lane_of(stream)),
+            own => own,
+        }
+    }
+
     pub(crate) fn of_call(call: &Call) -> Self {
         Self::of_depth(call.thread, call.depth)
     }
@@ -91,11 +115,12 @@ impl TrackKey {
 /// Lines that show a task in addition to that of its stream.
 pub(crate) fn copies(trace: &Trace, id: TaskId, places: Option<&Places>) -> Option<TrackKey> {
     let task = trace.task(id);
+    let stream = trace.lane_of(task.stream);
     if task.kind == TaskKind::HostFunc {
-        return Some(TrackKey::Callbacks(task.stream));
+        return Some(TrackKey::Callbacks(stream));
     }
     let comm = places?.comm(trace, trace.call(task.call))?;
-    Some(TrackKey::Collectives(comm, task.stream))
+    Some(TrackKey::Collectives(comm, stream))
 }
 
 /// A task or a call.
@@ -124,7 +149,7 @@ impl Item {
 
     pub(crate) fn track(self, trace: &Trace) -> TrackKey {
         match self {
-            Self::Task(task) => TrackKey::Stream(trace.task(task).stream),
+            Self::Task(task) => TrackKey::of_stream(trace, trace.task(task).stream),
             Self::Call(call) => TrackKey::of_call(trace.call(call)),
         }
     }
@@ -188,7 +213,7 @@ impl Item {
     /// The name by which it is shown; of a replay: which graph, and which replay of it.
     pub(crate) fn label(self, trace: &Trace) -> Cow<'_, str> {
         match self {
-            Self::Task(id) => task_label(trace, trace.task(id)),
+            Self::Task(id) => single_task_label(trace, trace.task(id)),
             Self::Call(_) => self.name(trace).into(),
         }
     }

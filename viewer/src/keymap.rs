@@ -2,6 +2,7 @@
 
 use crate::action::Action;
 use crate::event::{KeyCode, KeyEvent, KeyModifiers};
+use crate::panels;
 
 /// A line of the help, with the keys it is about.
 pub(crate) struct HelpEntry {
@@ -23,14 +24,21 @@ macro_rules! keys {
         $shown:literal, $help:literal: $($key:literal => $action:ident),+;
     )+ })+) => {
         /// Every key.
-        pub(crate) const KEYS: &[HelpGroup] = &[$(HelpGroup {
+        pub(crate) const KEYS: &[HelpGroup] = &[
+            $(HelpGroup {
             title: $title,
             entries: &[$(HelpEntry {
                 help: $help,
                 shown: $shown,
                 keys: &[$(($key, Action::$action)),+],
             }),+],
-        }),+];
+        },)+
+            // Panels with their own keys.
+            HelpGroup {
+                title: "Tables",
+                entries: panels::KEYS,
+            },
+        ];
     };
 }
 
@@ -93,11 +101,15 @@ keys! {
     "View" {
         "f", "follow the newest data (not live: F)": "f" => Follow;
         "p space", "pause the view, not the recording": "p" => Pause, "space" => Pause;
+        "ctrl-p", "pause or resume the recording": "ctrl-p" => PauseRecording;
+        "ctrl-s", "snapshot of a recording with --ring": "ctrl-s" => TakeSnapshot;
+        "ctrl-k", "put a mark into the recording": "ctrl-k" => MarkRecording;
         "o L", "output of the program (J K: scroll)":
             "o" => ToggleLog, "L" => ToggleLog, "J" => LogDown, "K" => LogUp;
         "enter", "larger or smaller details": "enter" => ToggleDetail;
         "V", "keep this layout in the configuration": "V" => SaveLayout;
-        "y", "copy the details (OSC 52)": "y" => Copy;
+        "y Y", "copy the details (OSC 52), write a picture":
+            "y" => Copy, "Y" => SavePicture;
         "r", "arrows: all, only the selection's": "r" => ToggleArrows;
         ":", "commands, and names to go to": ":" => Palette;
         "?", "this help": "?" => Help, "f1" => Help;
@@ -120,24 +132,45 @@ pub(crate) fn action(key: &KeyEvent) -> Option<Action> {
     let name = name(key)?;
     let entries = KEYS.iter().flat_map(|group| group.entries);
     let mut keys = entries.flat_map(|entry| entry.keys);
-    keys.find(|(known, _)| *known == name)
+    keys.find(|(known, _)| *known == name.as_str())
         .map(|(_, action)| *action)
+}
+
+/// The name of a key, without an allocation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KeyName {
+    bytes: [u8; 32],
+    len: usize,
+}
+
+impl KeyName {
+    /// Appends a text. A text without room is left out: the longest name has 24 bytes.
+    fn push_str(&mut self, text: &str) {
+        let end = self.len + text.len();
+        if let Some(room) = self.bytes.get_mut(self.len..end) {
+            room.copy_from_slice(text.as_bytes());
+            self.len = end;
+        }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.len]).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Write for KeyName {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.push_str(text);
+        Ok(())
+    }
 }
 
 /// The name of a key: its character or word, after `ctrl-`, `alt-` or `shift-`. Shift is part of
 /// a character already.
-pub(crate) fn name(key: &KeyEvent) -> Option<String> {
-    let word = match key.code {
-        KeyCode::Char(' ') => "space".to_owned(),
-        KeyCode::Char(character) => character.to_string(),
-        KeyCode::F(number) => format!("f{number}"),
-        code => {
-            let known = WORDS.iter().find(|(_, it)| *it == code)?;
-            known.0.to_owned()
-        }
-    };
+pub(crate) fn name(key: &KeyEvent) -> Option<KeyName> {
+    use std::fmt::Write as _;
+    let mut name = KeyName::default();
     let is_character = matches!(key.code, KeyCode::Char(_));
-    let mut name = String::new();
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         name.push_str("ctrl-");
     }
@@ -147,7 +180,13 @@ pub(crate) fn name(key: &KeyEvent) -> Option<String> {
     if key.modifiers.contains(KeyModifiers::SHIFT) && !is_character {
         name.push_str("shift-");
     }
-    Some(name + &word)
+    match key.code {
+        KeyCode::Char(' ') => name.push_str("space"),
+        KeyCode::Char(character) => name.push_str(character.encode_utf8(&mut [0; 4])),
+        KeyCode::F(number) => write!(name, "f{number}").ok()?,
+        code => name.push_str(WORDS.iter().find(|(_, it)| *it == code)?.0),
+    }
+    Some(name)
 }
 
 const WORDS: &[(&str, KeyCode)] = &[

@@ -70,8 +70,7 @@ pub(crate) fn rows(lanes: LaneInputs<'_>) -> Vec<ViewRow> {
     let is_wanted = |key: &TrackKey| lanes.arrangement.wants(lanes.trace, *key);
     let pinned = lanes.arrangement.pinned.iter().copied().filter(is_wanted);
     let mut rows: Vec<_> = pinned.map(ViewRow::Track).collect();
-    for index in 0..lanes.trace.processes().len() {
-        let process = ProcessId(index as u32);
+    for process in lanes.trace.processes_by_rank() {
         rows.push(ViewRow::Process(process));
         push_devices(lanes, &keys, process, &mut rows);
         push_threads(lanes, &keys, process, &mut rows);
@@ -101,7 +100,7 @@ fn push_devices(
 ) {
     let streams = (0..).map(StreamId).zip(lanes.trace.streams());
     let own: BTreeSet<_> = streams
-        .filter(|(_, stream)| stream.process == process)
+        .filter(|(id, stream)| stream.process == process && lanes.trace.lane_of(*id) == *id)
         .map(|(id, stream)| (stream.device, (!stream.is_default, stream.number()), id))
         .collect();
     let mut devices: BTreeMap<u32, Vec<TrackKey>> = BTreeMap::new();

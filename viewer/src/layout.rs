@@ -33,6 +33,8 @@ pub(crate) struct LayoutInputs {
     /// A list takes the place of the details.
     pub(crate) list: bool,
     pub(crate) pinned: usize,
+    /// There is no line for keys.
+    pub(crate) is_still: bool,
 }
 
 impl ScreenLayout {
@@ -41,7 +43,8 @@ impl ScreenLayout {
     pub(crate) fn new((width, height): (u16, u16), wishes: LayoutInputs) -> Self {
         let (width, height) = (width.max(MIN_SIZE.0), height.max(MIN_SIZE.1));
         let roomy = height >= 16;
-        let fixed = 3 + 2 * u16::from(roomy);
+        let hint = u16::from(roomy && !wishes.is_still);
+        let fixed = 3 + u16::from(roomy) + hint;
         let rest = height.saturating_sub(fixed);
         let detail = match height {
             _ if wishes.large_detail || wishes.list => rest / 2,
@@ -65,11 +68,11 @@ impl ScreenLayout {
         let title = take(1);
         let minimap = take(u16::from(roomy));
         let ruler = take(1);
-        let below = detail + log + u16::from(roomy) + 1;
+        let below = detail + log + hint + 1;
         let lanes = take(height.saturating_sub(ruler.bottom() + below));
         let log = take(log);
         let detail = take(detail);
-        let hint = take(u16::from(roomy));
+        let hint = take(hint);
         let status = take(1);
         let right = |area: Rect| Rect {
             x: gutter,
@@ -155,6 +158,11 @@ impl RowHeights {
     /// From the roomiest on.
     const BY_ROOM: [Self; 3] = [heights(2, 1, 0), heights(1, 1, 0), heights(1, 0, 1)];
 
+    /// Whether there was no room for arrows.
+    pub(crate) fn is_dense(self) -> bool {
+        self == Self::DENSE
+    }
+
     /// Lines of a row, free ones included.
     pub(crate) fn of(self, rows: &[ViewRow], index: usize) -> u16 {
         let is_of_device = |row: &ViewRow| row.track().is_some_and(TrackKey::is_of_device);
@@ -191,6 +199,7 @@ mod tests {
                     let wishes = LayoutInputs {
                         log,
                         large_detail,
+                        is_still: log != large_detail,
                         ..LayoutInputs::default()
                     };
                     let it = ScreenLayout::new((width, height), wishes);

@@ -34,7 +34,9 @@ mod meters;
 mod nodes;
 mod overview;
 mod pair;
+mod panels;
 mod parse_time;
+mod picture;
 mod pointer;
 mod prompt;
 mod pyramid;
@@ -70,8 +72,12 @@ pub use job::{ExportJob, Job, JobNews, JobProgress};
 pub use marks::Bookmark;
 pub use overview::RecordingOverview;
 pub use pair::{ComparisonResult, TraceComparer};
+pub use picture::{Picture, PictureFormat};
 pub use run::{
-    ViewError, ViewOptions, ViewOutcome, check_terminal, check_terminal_for_two, run, run_pair,
+    StillError, StillOptions, ViewError, ViewOptions, ViewOutcome, check_terminal,
+    check_terminal_for_two, run, run_pair, still,
 };
-pub use source::{ProgramLog, RecorderCounts, RecordingState, SourceProgress, TraceSource};
+pub use source::{
+    ProgramLog, RecorderCounts, RecordingOrder, RecordingState, SourceProgress, TraceSource,
+};
 pub use theme::{ColorMode, TerminalBackground};

@@ -1,6 +1,7 @@
 //! Lists to walk through and jump from: stalls, statistics, bookmarks, commands.
 
 mod cell;
+mod declared;
 mod order;
 mod row;
 
@@ -8,6 +9,7 @@ use ascend_trace_analysis::{Cause, Stall};
 use ascend_trace_recording::{StreamId, ThreadId, TimeRange};
 
 pub(crate) use cell::ListCell;
+pub(crate) use declared::{cells, columns};
 pub(crate) use order::SortOrder;
 pub(crate) use row::RowId;
 
@@ -15,93 +17,8 @@ use crate::action::Action;
 use crate::background_query::{FoundElsewhere, FoundStall};
 use crate::blamed_stalls::BlameId;
 use crate::command_choices::TextCommand;
+use crate::panels::PanelKind;
 use crate::view_position::ViewPosition;
-
-/// Subject of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ListKind {
-    /// The longest stalls.
-    Stalls(StallFilter),
-    /// Stalls summed up by who is to blame.
-    Blames,
-    /// What checks found.
-    Findings,
-    /// The critical path.
-    Critical(PathListing),
-    /// What changed from one recording to the other.
-    Changes,
-    Statistics(StatsPage),
-    Bookmarks,
-    Commands,
-}
-
-/// How the critical path is listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PathListing {
-    /// The longest pieces.
-    Pieces,
-    /// The time by name.
-    Names,
-}
-
-/// Which stalls are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StallFilter {
-    All,
-    Cause(Cause),
-    /// Those that have the same to blame.
-    Blame(BlameId),
-}
-
-/// One table of the statistics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StatsPage {
-    Operations,
-    Streams,
-    Devices,
-    Threads,
-    Functions,
-    Causes,
-    /// Steps of training loops.
-    Steps,
-}
-
-impl StatsPage {
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Operations,
-        Self::Streams,
-        Self::Devices,
-        Self::Threads,
-        Self::Functions,
-        Self::Causes,
-        Self::Steps,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Operations => "operations",
-            Self::Streams => "streams",
-            Self::Devices => "devices",
-            Self::Threads => "host threads",
-            Self::Functions => "functions",
-            Self::Causes => "causes of stalls",
-            Self::Steps => "steps",
-        }
-    }
-
-    pub(crate) fn next(self) -> Self {
-        self.after(1)
-    }
-
-    pub(crate) fn previous(self) -> Self {
-        self.after(Self::ALL.len() - 1)
-    }
-
-    fn after(self, steps: usize) -> Self {
-        let place = Self::ALL.iter().position(|it| *it == self).unwrap_or(0);
-        Self::ALL[(place + steps) % Self::ALL.len()]
-    }
-}
 
 /// A column of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,8 +134,8 @@ pub(crate) struct ListInputs {
 /// A list on screen.
 #[derive(Clone, Debug)]
 pub(crate) struct ListState {
-    pub(crate) kind: ListKind,
-    pub(crate) columns: &'static [ListColumn],
+    pub(crate) kind: PanelKind,
+    pub(crate) columns: Vec<ListColumn>,
     /// All entries; `shown` has the visible ones in their order.
     pub(crate) entries: Vec<ListEntry>,
     pub(crate) shown: Vec<usize>,
@@ -248,7 +165,7 @@ impl ListState {
 
     /// Whether the text that was typed leaves entries out, rather than making them.
     pub(crate) fn filters(&self) -> bool {
-        self.kind != ListKind::Commands
+        self.kind.panel().filters()
     }
 
     /// Moves the cursor, not beyond the ends.
@@ -258,54 +175,14 @@ impl ListState {
     }
 
     pub(crate) fn title(&self) -> String {
-        match self.kind {
-            ListKind::Stalls(StallFilter::All) => "longest stalls".to_owned(),
-            ListKind::Stalls(StallFilter::Cause(cause)) => {
-                format!("longest stalls: {}", cause.name())
-            }
-            ListKind::Stalls(StallFilter::Blame(_)) => "stalls of one group".to_owned(),
-            ListKind::Blames => "stalls by culprit".to_owned(),
-            ListKind::Findings => "what checks found".to_owned(),
-            ListKind::Changes => "changes".to_owned(),
-            ListKind::Critical(PathListing::Pieces) => "critical path: longest pieces".to_owned(),
-            ListKind::Critical(PathListing::Names) => "critical path by name".to_owned(),
-            ListKind::Statistics(page) => page.name().to_owned(),
-            ListKind::Bookmarks => "bookmarks".to_owned(),
-            ListKind::Commands => format!(":{}▏", self.filter),
-        }
+        self.kind.panel().title(self)
     }
 
     /// Keys of this list.
     pub(crate) fn hint(&self) -> &'static str {
-        match self.kind {
-            ListKind::Commands => "type letters of it   ↑↓ tab: choose   enter: do it   esc: back",
-            _ if self.typing => "type a part of it   ↑↓ choose   enter: keep   esc: show all",
-            ListKind::Stalls(StallFilter::Blame(_)) => {
-                "enter: stay there   /: filter   < > r: sort   esc: all groups"
-            }
-            ListKind::Stalls(_) => {
-                "enter: stay there   tab: by culprit   /: filter   < > r: sort   esc: back"
-            }
-            ListKind::Blames => {
-                "enter: its stalls   tab: longest   /: filter   < > r: sort   esc: back"
-            }
-            ListKind::Statistics(StatsPage::Operations | StatsPage::Functions) => {
-                "enter: slowest one   tab: next table   /: filter   < > r: sort   esc: back"
-            }
-            ListKind::Statistics(_) => {
-                "enter: go there   tab: next table   /: filter   < > r: sort   esc: back"
-            }
-            ListKind::Critical(PathListing::Pieces) => {
-                "enter: go there   tab: by name   /: filter   < > r: sort   esc: back"
-            }
-            ListKind::Critical(PathListing::Names) => {
-                "enter: longest piece   tab: pieces   /: filter   < > r: sort   esc: back"
-            }
-            ListKind::Changes => "enter: go there in both   /: filter   < > r: sort   esc: back",
-            ListKind::Findings => "enter: its first call   /: filter   < > r: sort   esc: back",
-            ListKind::Bookmarks => {
-                "enter: go there   delete: forget it   /: filter   < > r: sort   esc: back"
-            }
+        if self.typing {
+            return "type a part of it   ↑↓ choose   enter: keep   esc: show all";
         }
+        self.kind.panel().hint()
     }
 }

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_moments_cost_is_even() {
+    fn between_two_samples_cost_is_even() {
         let series = [cost(100, 10), cost(200, 30)];
         let calls = |moment| at(&series, 0, moment).calls;
         assert_eq!(

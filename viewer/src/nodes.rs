@@ -147,12 +147,15 @@ impl NodeLines {
             let new = graph.replays.get(*seen..).unwrap_or_default();
             let tasks = new.iter().filter_map(|replay| replay.task);
             self.streams
-                .extend(tasks.map(|task| trace.task(task).stream));
+                .extend(tasks.map(|task| trace.lane_of(trace.task(task).stream)));
             *seen = graph.replays.len();
         }
         let streams = (0..trace.streams().len() as u32).map(StreamId);
-        self.streams
-            .extend(streams.filter(|id| trace.has_parts(*id)));
+        self.streams.extend(
+            streams
+                .filter(|id| trace.has_parts(*id))
+                .map(|id| trace.lane_of(id)),
+        );
     }
 
     /// With the lines that another part of the recording had.

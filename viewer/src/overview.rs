@@ -46,6 +46,7 @@ impl RecordingOverview {
             failed: failed.count() as u64,
             used: streams
                 .filter(|id| !trace.stream_tasks(*id).is_empty())
+                .map(|id| trace.lane_of(id))
                 .collect(),
             loaded: Some(TimeRange::EVERYTHING),
             ..Self::default()

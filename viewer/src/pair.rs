@@ -7,7 +7,7 @@ mod view;
 
 use std::sync::Arc;
 
-use ascend_trace_analysis::diff::{Kind, Row};
+use ascend_trace_analysis::diff::{Row, SubjectKind};
 use ascend_trace_analysis::steps::Cut;
 use ascend_trace_recording::TimeRange;
 
@@ -61,7 +61,7 @@ impl ViewPair {
     /// Of two views, the upper one first.
     pub(crate) fn new(mut halves: [App; 2], size: (u16, u16)) -> Self {
         for (half, name) in halves.iter_mut().zip(["A", "B"]) {
-            half.companion = Some(OtherRecording {
+            half.document.companion = Some(OtherRecording {
                 name,
                 ..OtherRecording::default()
             });
@@ -89,7 +89,7 @@ impl ViewPair {
 
     /// Passes an event to the half with the focus, or to the one under the pointer.
     pub(crate) fn update(&mut self, worlds: PairData<'_>, event: InputEvent) -> Vec<ViewRequest> {
-        let before = self.halves.each_ref().map(|half| half.viewport);
+        let before = self.halves.each_ref().map(|half| half.camera.viewport);
         let effects = match event {
             InputEvent::Resize(width, height) => {
                 self.resize((width, height));
@@ -110,7 +110,7 @@ impl ViewPair {
                 other => left.push(other),
             }
         }
-        let is_moved = self.halves[self.focus].viewport != before[self.focus];
+        let is_moved = self.halves[self.focus].camera.viewport != before[self.focus];
         self.is_moved |= self.offset.is_some() && is_moved;
         self.settle();
         left
@@ -136,12 +136,12 @@ impl ViewPair {
 
     /// Keeps the other half at the place of the one with the focus, and both aligned as soon as they can be.
     pub(crate) fn settle(&mut self) {
-        let spans = self.halves.each_ref().map(|half| half.span);
+        let spans = self.halves.each_ref().map(|half| half.document.span);
         if let ([Some(a), Some(b)], None) = (spans, self.offset) {
             self.offset = Some(b.begin.saturating_sub(a.begin));
         }
         for (place, half) in self.halves.iter_mut().enumerate() {
-            if let Some(companion) = &mut half.companion {
+            if let Some(companion) = &mut half.document.companion {
                 companion.has_focus = place == self.focus;
             }
         }
@@ -150,10 +150,10 @@ impl ViewPair {
             0 => offset,
             _ => offset.saturating_neg(),
         };
-        let own = self.halves[self.focus].viewport;
+        let own = self.halves[self.focus].camera.viewport;
         let other = &mut self.halves[1 - self.focus];
-        other.viewport = own.beginning(own.begin().saturating_add(shift));
-        other.follow = FollowMode::Off;
+        other.camera.viewport = own.beginning(own.begin().saturating_add(shift));
+        other.camera.follow = FollowMode::Off;
     }
 
     /// Takes the results of the comparison.
@@ -174,7 +174,7 @@ impl ViewPair {
                 self.is_comparing = false;
                 let changes = Arc::new(RecordingChanges::of(*found));
                 for half in &mut self.halves {
-                    if let Some(companion) = &mut half.companion {
+                    if let Some(companion) = &mut half.document.companion {
                         companion.changes = Some(Arc::clone(&changes));
                     }
                 }
@@ -214,7 +214,7 @@ impl ViewPair {
 
     /// The step on screen: the visited one, or the one in the middle.
     fn current(&self) -> Option<usize> {
-        let viewport = self.halves[self.focus].viewport;
+        let viewport = self.halves[self.focus].camera.viewport;
         if let AlignedPoint::Step(step) = self.aligned
             && let Some(span) = self.span_of(self.focus, step)
             && viewport.overlaps(span)
@@ -249,7 +249,7 @@ impl ViewPair {
         };
         update::remember(&mut self.halves[self.focus]);
         let focus = self.focus;
-        let viewport = self.halves[focus].viewport;
+        let viewport = self.halves[focus].camera.viewport;
         let inside = here.and_then(|step| self.span_of(focus, step));
         let inside = inside.filter(|span| viewport.overlaps(*span));
         let moved = match (inside, self.span_of(focus, next)) {
@@ -261,7 +261,7 @@ impl ViewPair {
         };
         self.align_at(next, moved.is_none());
         if let Some(moved) = moved {
-            self.halves[focus].viewport = moved;
+            self.halves[focus].camera.viewport = moved;
         }
     }
 
@@ -276,14 +276,14 @@ impl ViewPair {
             let own = [a, b][self.focus];
             let span = TimeRange::new(own.begin, own.begin.saturating_add(length));
             let half = &mut self.halves[self.focus];
-            half.viewport = Viewport::with_room(span, 16);
-            half.follow = FollowMode::Off;
+            half.camera.viewport = Viewport::with_room(span, 16);
+            half.camera.follow = FollowMode::Off;
         }
     }
 
     fn align_selections(&mut self, worlds: PairData<'_>) {
         let begin = |place: usize| {
-            let selected = self.halves[place].selected?;
+            let selected = self.halves[place].camera.selected?;
             Some(selected.span(worlds[place].trace).begin)
         };
         let (Some(a), Some(b)) = (begin(0), begin(1)) else {
@@ -299,7 +299,7 @@ impl ViewPair {
 
     /// Goes to the step on screen, and in both halves to the slowest instance of the changed operation.
     fn go_to_change(&mut self, worlds: PairData<'_>, place: usize) {
-        let companion = self.halves[self.focus].companion.as_ref();
+        let companion = self.halves[self.focus].document.companion.as_ref();
         let changes = companion.and_then(|it| it.changes.clone());
         let Some(row) = changes.as_ref().and_then(|it| it.rows.get(place)) else {
             return;
@@ -313,7 +313,7 @@ impl ViewPair {
         }
         let mut missing = Vec::new();
         for half in 0..2 {
-            let all = self.halves[half].span;
+            let all = self.halves[half].document.span;
             let range = self.span_of(half, step).filter(|_| has_steps).or(all);
             if range.is_some_and(|range| !self.go_to_slowest(worlds, half, row, range)) {
                 missing.push(["A", "B"][half]);
@@ -339,15 +339,15 @@ impl ViewPair {
         range: TimeRange,
     ) -> bool {
         let is_task = match row.kind {
-            Kind::Operation => true,
-            Kind::Call => false,
-            Kind::Step | Kind::Part | Kind::Stall => return true,
+            SubjectKind::Operation => true,
+            SubjectKind::Call => false,
+            SubjectKind::Step | SubjectKind::Part | SubjectKind::Stall => return true,
         };
         let (app, world) = (&mut self.halves[half], worlds[half]);
-        let viewport = app.viewport;
+        let viewport = app.camera.viewport;
         let found = update::to_slowest(app, world, (&row.name, is_task), range);
         // Only the place in time is shared: both stay aligned.
-        app.viewport = viewport;
+        app.camera.viewport = viewport;
         found
     }
 

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_count_from_the_start_or_from_here() {
+    fn times_count_from_the_start_or_from_here() {
         let span = TimeRange::new(1_000, 11_000);
         let viewport = Viewport::new(4_000, 8_000);
         let at = |text| moment(text, span, viewport);

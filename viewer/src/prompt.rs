@@ -20,6 +20,10 @@ pub(crate) enum PromptPurpose {
     /// The file to export to: the whole recording, or the range on screen.
     Export,
     ExportRange,
+    /// The file for a picture of the screen.
+    Picture,
+    /// The text of a mark in the recording.
+    RecordingMark,
 }
 
 /// The text as far as it has been typed.
@@ -49,6 +53,8 @@ impl TextPrompt {
             PromptPurpose::Layout => "keep this layout as: ",
             PromptPurpose::Export => "export everything to: ",
             PromptPurpose::ExportRange => "export what is on screen to: ",
+            PromptPurpose::Picture => "write a picture to: ",
+            PromptPurpose::RecordingMark => "mark in the recording: ",
         }
     }
 
@@ -64,6 +70,8 @@ impl TextPrompt {
             PromptPurpose::Export | PromptPurpose::ExportRange => {
                 ".json: Chrome  .pftrace: Perfetto  + .gz"
             }
+            PromptPurpose::RecordingMark => "a text for this time",
+            PromptPurpose::Picture => ".svg: lines and text  .png: pixels",
         }
     }
 }

@@ -233,7 +233,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_range_is_passed_that_reaches_beyond_what_was_passed(
+        fn no_range_is_passed_that_ends_after_the_passed_time(
             all in proptest::collection::vec((0..2_000_i64, 0..300_i64), 1..60),
             step in 1..50_i64,
         ) {

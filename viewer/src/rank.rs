@@ -80,7 +80,11 @@ pub(crate) fn slowest(
         (0..trace.tasks().len() as u32).map(|id| Item::Task(ascend_trace_recording::TaskId(id)));
     let calls =
         (0..trace.calls().len() as u32).map(|id| Item::Call(ascend_trace_recording::CallId(id)));
-    let in_range = |item: &Item| range.overlaps(item.span(trace));
+    // An item at the end of the range, such as one of the next step, is outside.
+    let in_range = |item: &Item| {
+        let span = item.span(trace);
+        range.overlaps(span) && (span.begin < range.end || range.begin == range.end)
+    };
     let wanted = tasks.chain(calls).filter(|item| is_wanted(*item));
     let wanted = wanted.filter(|item| timed(trace, *item).is_some() && in_range(item));
     wanted.max_by_key(|item| {

@@ -1,18 +1,21 @@
 //! The loop that connects source, terminal, state and view.
 
 mod pair;
+mod still;
 
 pub use pair::run_pair;
+pub use still::{StillError, StillOptions, still};
 
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::action::ViewRequest;
+use crate::action::{SourceRequest, ViewRequest};
 use crate::app::SelectionSnapshot;
 use crate::app::{App, FollowMode, ViewData};
 use crate::config::Config;
 use crate::event::InputEvent;
 use crate::job::JobRequest;
+use crate::picture::Picture;
 use crate::source::{RecordingState, TraceSource};
 use crate::term::{self, TerminalGuard, TerminalInput};
 use crate::terminal_reply;
@@ -122,7 +125,7 @@ pub fn run(source: &mut dyn TraceSource, options: ViewOptions) -> Result<ViewOut
             seen.data(poll(&mut app, source));
             polled = Some(Instant::now());
         }
-        source.look_at(app.viewport.range());
+        source.look_at(app.camera.viewport.range());
         let world = world(source);
         let drawn = match seen.is_stale(&app, world) {
             true => draw(&mut guard, &mut app, world),
@@ -144,11 +147,13 @@ pub fn run(source: &mut dyn TraceSource, options: ViewOptions) -> Result<ViewOut
         };
         match handle_events(&mut stage, &mut guard, (begun, wait))? {
             TerminalNews::End(outcome) => return Ok(outcome),
+            TerminalNews::Request(request) => {
+                seen.input();
+                carry_out(&mut app, source, request);
+            }
             TerminalNews::Something => seen.input(),
             TerminalNews::Nothing => {}
         }
-        keep_bookmarks(&mut app, source);
-        keep_layout(&mut app, source);
         order(&mut app, source);
     }
 }
@@ -170,13 +175,18 @@ fn take_terminal(options: &ViewOptions) -> Result<(TerminalGuard, Theme), ViewEr
 }
 
 /// The state that a view of a source begins with.
-fn begin(source: &dyn TraceSource, options: ViewOptions, theme: Theme, size: (u16, u16)) -> App {
+pub(crate) fn begin(
+    source: &dyn TraceSource,
+    options: ViewOptions,
+    theme: Theme,
+    size: (u16, u16),
+) -> App {
     let mut app = App::new(options.title, theme, options.live, size);
-    app.log_open = options.show_log && source.log().is_some();
+    app.panels.log_open = options.show_log && source.log().is_some();
     app.config = options.config;
     crate::update::begin(&mut app, self::world(source));
-    app.message = options.notice;
-    app.bookmarks = source.bookmarks();
+    app.message = options.notice.or(app.message);
+    app.document.bookmarks = source.bookmarks();
     app
 }
 
@@ -224,19 +234,36 @@ fn clock(app: &mut App, source: &dyn TraceSource, time: Duration) {
     update(app, world(source), InputEvent::Clock(time));
 }
 
-fn keep_bookmarks(app: &mut App, source: &mut dyn TraceSource) {
-    if std::mem::take(&mut app.unsaved)
-        && let Err(error) = source.keep_bookmarks(&app.bookmarks)
-    {
-        app.message = Some(format!("the bookmarks cannot be kept: {error}"));
+/// Lets the source carry out a request of the view.
+fn carry_out(app: &mut App, source: &mut dyn TraceSource, request: SourceRequest) {
+    match request {
+        SourceRequest::SaveBookmarks => {
+            if let Err(error) = source.keep_bookmarks(&app.document.bookmarks) {
+                app.message = Some(format!("the bookmarks cannot be kept: {error}"));
+            }
+        }
+        SourceRequest::SaveLayout { name, text } => {
+            let saved = source.keep_layout(&text).map_err(|error| error.to_string());
+            crate::update::on_layout_saved(app, &name, saved);
+        }
+        SourceRequest::Order(order) => {
+            if let Err(error) = source.order(order) {
+                app.message = Some(error.to_string());
+            }
+        }
+        SourceRequest::SavePicture { path } => {
+            let picture = still::of_screen(app, world(source));
+            keep_picture(app, source, (&path, &picture));
+        }
     }
 }
 
-fn keep_layout(app: &mut App, source: &mut dyn TraceSource) {
-    if let Some((name, text)) = app.keeping.take() {
-        let kept = source.keep_layout(&text).map_err(|error| error.to_string());
-        crate::update::on_layout_saved(app, &name, kept);
-    }
+/// Writes a picture to a file, and says so.
+fn keep_picture(app: &mut App, source: &mut dyn TraceSource, (path, picture): (&str, &Picture)) {
+    app.message = Some(match source.keep_picture(path, picture) {
+        Ok(()) => format!("wrote {path}"),
+        Err(error) => format!("no picture was written: {error}"),
+    });
 }
 
 fn draw(guard: &mut TerminalGuard, app: &mut App, world: ViewData<'_>) -> io::Result<()> {
@@ -261,25 +288,26 @@ fn world(source: &dyn TraceSource) -> ViewData<'_> {
 /// The longest time between two looks; `None` where only keys and signals matter.
 fn tick(app: &App, source: &dyn TraceSource) -> Option<Duration> {
     // A followed range is always being loaded.
-    if source.is_loading() && app.follow == FollowMode::Off {
+    if source.is_loading() && app.camera.follow == FollowMode::Off {
         return Some(LOADING_TICK);
     }
     if source.is_loading() || is_busy(app) {
         return Some(TICK);
     }
-    let may_grow = app.failure.is_none() && app.progress.recording == RecordingState::Stopped;
+    let may_grow = app.document.failure.is_none()
+        && app.document.progress.recording == RecordingState::Stopped;
     (may_grow || source.log().is_some()).then_some(IDLE_TICK)
 }
 
 fn is_due(app: &App, source: &dyn TraceSource, polled: Option<Instant>) -> bool {
     let waited = polled.map(|at| at.elapsed());
     let tick = tick(app, source).unwrap_or(IDLE_TICK);
-    app.failure.is_none() && waited.is_none_or(|waited| waited >= tick)
+    app.document.failure.is_none() && waited.is_none_or(|waited| waited >= tick)
 }
 
 /// Takes new data, and returns whether there may be something to show.
 fn poll(app: &mut App, source: &mut dyn TraceSource) -> bool {
-    let before = app.progress.recording;
+    let before = app.document.progress.recording;
     let was_loading = source.is_loading();
     let polled = source.poll();
     let taken = take_next(app, source);
@@ -316,8 +344,8 @@ fn show_source_message(app: &mut App, source: &mut dyn TraceSource) -> bool {
 
 /// Shows newly read data, if there is any. A paused view does not move, but still gets its range.
 fn take_next(app: &mut App, source: &mut dyn TraceSource) -> bool {
-    let range = app.viewport.range();
-    if app.paused && source.overview().is_loaded(range) {
+    let range = app.camera.viewport.range();
+    if app.camera.paused && source.overview().is_loaded(range) {
         return false;
     }
     let kept = SelectionSnapshot::of(app, source.trace());
@@ -384,6 +412,8 @@ impl EventHandler for SingleView<'_> {
 enum TerminalNews {
     Nothing,
     Something,
+    /// A request to the source of the recording with the focus. No other input was handled after it.
+    Request(SourceRequest),
     /// The view ends.
     End(ViewOutcome),
 }
@@ -429,6 +459,7 @@ fn handle_events(
                 ViewRequest::Suspend => guard.suspend()?,
                 ViewRequest::Redraw => guard.forget()?,
                 ViewRequest::Copy => guard.copy(&stage.details())?,
+                ViewRequest::Source(request) => return Ok(TerminalNews::Request(request)),
                 // Both halves have handled it.
                 ViewRequest::Pair(_) => {}
             }

@@ -1,6 +1,6 @@
 //! The selection under the cursor.
 
-use ascend_trace_analysis::{Lane, Stall};
+use ascend_trace_analysis::Stall;
 use ascend_trace_recording::{Call, ThreadId, TimeRange, Trace};
 
 use crate::item::{Item, TrackKey};
@@ -69,12 +69,9 @@ impl Selection {
     pub(crate) fn track(self, trace: &Trace) -> TrackKey {
         match self {
             Self::Item(item) => item.track(trace),
-            Self::Gap(stall) => match stall.lane {
-                Lane::Stream(stream) => TrackKey::Stream(stream),
-                Lane::Thread(thread) => TrackKey::Thread(thread, 0),
-            },
+            Self::Gap(stall) => TrackKey::of_lane(trace, stall.lane),
             Self::Range(id, level) => TrackKey::Ranges(id.thread(trace), level),
-            Self::Node(node) => TrackKey::Nodes(trace.task(node.replay).stream),
+            Self::Node(node) => TrackKey::Nodes(trace.lane_of(trace.task(node.replay).stream)),
             Self::Open(open) => TrackKey::of_depth(open.thread, open.depth),
         }
     }

@@ -10,6 +10,7 @@ use crate::derived_data::DerivedData;
 use crate::job::{Job, JobNews};
 use crate::marks::Bookmark;
 use crate::overview::RecordingOverview;
+use crate::picture::Picture;
 
 /// A finished trace, or one that is still being recorded.
 pub trait TraceSource {
@@ -87,10 +88,41 @@ pub trait TraceSource {
         Err("there is no configuration file".into())
     }
 
+    /// Writes a picture of the screen to a file of this name, in the format that its ending says.
+    ///
+    /// # Errors
+    /// When it cannot be written, or would replace something. The view shows the message and goes on.
+    fn keep_picture(
+        &mut self,
+        _path: &str,
+        _picture: &Picture,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Err("pictures cannot be written from here".into())
+    }
+
+    /// Changes the recording that is being made, and does not wait: the outcome is a later [`TraceSource::notice`].
+    ///
+    /// # Errors
+    /// When the source cannot change it. The view shows the message.
+    fn order(&mut self, _order: RecordingOrder) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Err("the recording cannot be changed from here".into())
+    }
+
     /// Output of the traced program, if it runs under the view.
     fn log(&self) -> Option<&dyn ProgramLog> {
         None
     }
+}
+
+/// A change of a recording that is being made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordingOrder {
+    /// Pauses it, or resumes it if it is paused.
+    PauseOrResume,
+    /// Puts a mark with this text into it.
+    Mark(String),
+    /// Takes a snapshot of a ring.
+    Snapshot,
 }
 
 /// Lines that a program wrote.
@@ -117,6 +149,8 @@ pub struct SourceProgress {
     pub counted: Option<RecorderCounts>,
     /// Bytes of the file that have not been read.
     pub unread: u64,
+    /// Whether the recorder has paused the recording, as far as it can be asked.
+    pub is_paused: bool,
 }
 
 /// Counts of a recorder up to now, which its file may not contain yet.

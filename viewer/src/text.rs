@@ -2,8 +2,7 @@
 
 use ascend_trace_recording::text::plain;
 pub(crate) use ascend_trace_recording::units::{
-    bytes, count, duration, duration_with_error, fixed, moment, moment_unit, rate, share,
-    signed_duration, unit_for,
+    bytes, count, duration, duration_with_error, fixed, moment, moment_unit, rate, share, unit_for,
 };
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 

@@ -70,6 +70,11 @@ impl Theme {
         Self { ground, ..self }
     }
 
+    /// The background of the terminal.
+    pub(crate) fn ground(self) -> TerminalBackground {
+        self.ground
+    }
+
     pub(crate) fn has_colors(self) -> bool {
         self.mode != ColorMode::None
     }

@@ -260,7 +260,7 @@ impl SliceTracks {
     /// Adds the new part of the trace.
     pub(crate) fn update(&mut self, trace: &Trace) {
         for index in self.streams..trace.streams().len() {
-            self.track(TrackKey::Stream(StreamId(index as u32)));
+            self.track(TrackKey::of_stream(trace, StreamId(index as u32)));
         }
         self.streams = trace.streams().len();
         for function in trace.functions().iter().skip(self.places.len()) {
@@ -271,7 +271,7 @@ impl SliceTracks {
             let function = trace.call(task.call).function;
             let places = self.places.get(function.index()).and_then(Option::as_ref);
             let copy = copies(trace, TaskId(index as u32), places);
-            for key in [Some(TrackKey::Stream(task.stream)), copy]
+            for key in [Some(TrackKey::of_stream(trace, task.stream)), copy]
                 .into_iter()
                 .flatten()
             {

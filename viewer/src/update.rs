@@ -1,37 +1,41 @@
 //! Reactions of the state to events. Nothing here draws, reads or writes anything else.
 
-mod background_query;
+pub(crate) mod background_query;
 mod critical;
 mod export;
 mod flame;
 mod hit_test;
 mod lane_neighbours;
-mod lanes;
+pub(crate) mod lanes;
 mod layouts;
 mod lists;
 mod marks;
 mod mouse;
-mod navigate;
+pub(crate) mod navigate;
 mod pair;
-mod prompts;
+pub(crate) mod prompts;
 mod select;
 mod walk;
 
 pub(crate) use background_query::on_job_news;
+pub(crate) use critical::put_away as put_path_away;
 pub(crate) use hit_test::{pick, row_at};
 pub(crate) use layouts::{begin, on_layout_saved};
+pub(crate) use lists::{remake, reopen_on, show as show_panel, step};
 pub(crate) use mouse::{moment_at, whole_at};
 pub(crate) use pair::{remember, show_changes, to_slowest};
 pub(crate) use select::is_current;
+pub(crate) use select::nothing_more;
 pub(crate) use walk::{causes, effects};
 
-use crate::action::{Action, PairAction, ViewRequest};
+use crate::action::{Action, PairAction, SourceRequest, ViewRequest};
 use crate::app::{App, FollowMode, InputMode, ViewData, refresh_inside, refresh_rank};
 use crate::event::{InputEvent, KeyCode, KeyEvent, KeyModifiers};
 use crate::job;
-use crate::list::{ListKind, ListState, StallFilter, StatsPage};
+use crate::list::ListState;
+use crate::panels::{Blames, Bookmarks, Commands, Findings, PanelKind, StallFilter, StatsPage};
 use crate::prompt::PromptPurpose;
-use crate::source::{RecordingState, SourceProgress};
+use crate::source::{RecordingOrder, RecordingState, SourceProgress};
 
 /// An action is not done more often at once.
 const MOST_TIMES: u32 = 999;
@@ -61,26 +65,26 @@ fn handle_event(app: &mut App, world: ViewData<'_>, event: InputEvent) -> Vec<Vi
             select::reveal_lane(app);
         }
         InputEvent::Data(progress) => on_data(app, world, progress),
-        InputEvent::SourceFailed(why) => app.failure = Some(why),
+        InputEvent::SourceFailed(why) => app.document.failure = Some(why),
     }
     Vec::new()
 }
 
 fn on_data(app: &mut App, world: ViewData<'_>, progress: SourceProgress) {
     let ended = app.is_running() && progress.recording != RecordingState::Running;
-    let changed = progress.changed || ended || app.span.is_none();
-    app.progress = progress;
+    let changed = progress.changed || ended || app.document.span.is_none();
+    app.document.progress = progress;
     if let Some(counted) = progress.counted {
-        app.rates.note(app.clock, counted.calls);
+        app.document.rates.note(app.clock, counted.calls);
     }
-    if app.paused || !changed {
+    if app.camera.paused || !changed {
         return;
     }
     take_in(app, world);
     if progress.counted.is_none() {
-        app.rates.note(app.clock, app.counts.1);
+        app.document.rates.note(app.clock, app.document.counts.1);
     }
-    if let Some(search) = &mut app.search {
+    if let Some(search) = &mut app.camera.search {
         search.update(world.trace);
     }
     navigate::keep_following(app);
@@ -96,10 +100,7 @@ fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest
     let is_interrupt = key.modifiers.contains(KeyModifiers::CONTROL)
         && matches!(key.code, KeyCode::Char('c' | 'z' | 'l'));
     match app.mode {
-        InputMode::Prompt(_) if !is_interrupt => {
-            prompts::on_key(app, world, key);
-            Vec::new()
-        }
+        InputMode::Prompt(_) if !is_interrupt => Vec::from_iter(prompts::on_key(app, world, key)),
         InputMode::Help(_) if !is_interrupt => {
             on_help_key(app, key);
             Vec::new()
@@ -116,8 +117,8 @@ fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest
             app.jobs.stop(job::JobKind::Export);
             Vec::new()
         }
-        _ if !is_interrupt && app.list.is_some() => on_list_key(app, world, key),
-        _ if !is_interrupt && app.flame.is_some() => on_flame_key(app, world, key),
+        _ if !is_interrupt && app.panels.list.is_some() => on_list_key(app, world, key),
+        _ if !is_interrupt && app.panels.flame.is_some() => on_flame_key(app, world, key),
         _ => on_timeline_key(app, world, key),
     }
 }
@@ -183,8 +184,12 @@ fn is_step(action: Action) -> bool {
 }
 
 fn on_list_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest> {
-    let kind = app.list.as_ref().map(|list| list.kind);
-    let is_typed = app.list.as_ref().is_some_and(ListState::takes_letters);
+    let kind = app.panels.list.as_ref().map(|list| list.kind);
+    let is_typed = app
+        .panels
+        .list
+        .as_ref()
+        .is_some_and(ListState::takes_letters);
     if kind.is_some_and(|kind| !is_typed && lists::is_toggle(app, kind, key)) {
         lists::leave(app);
         return Vec::new();
@@ -218,10 +223,10 @@ fn on_help_key(app: &mut App, key: &KeyEvent) {
 /// Runs an action.
 pub(crate) fn perform(app: &mut App, world: ViewData<'_>, action: Action) -> Vec<ViewRequest> {
     let moves = is_move(action);
-    if moves && !app.moving {
+    if moves && !app.camera.moving {
         walk::remember(app);
     }
-    app.moving = moves;
+    app.camera.moving = moves;
     match action {
         Action::Quit => return vec![ViewRequest::Quit],
         Action::Suspend => return vec![ViewRequest::Suspend],
@@ -230,6 +235,10 @@ pub(crate) fn perform(app: &mut App, world: ViewData<'_>, action: Action) -> Vec
             app.message = Some("sent to the terminal's clipboard, if it has one".to_owned());
             return vec![ViewRequest::Copy];
         }
+        Action::PauseRecording => return order(app, RecordingOrder::PauseOrResume),
+        Action::TakeSnapshot => return order(app, RecordingOrder::Snapshot),
+        Action::MarkRecording => prompts::open_mark(app),
+        Action::SavePicture => prompts::open_picture(app, world),
         Action::PanLeft => navigate::pan(app, -20),
         Action::PanRight => navigate::pan(app, 20),
         Action::PanScreenLeft => navigate::pan(app, -90),
@@ -254,9 +263,11 @@ pub(crate) fn perform(app: &mut App, world: ViewData<'_>, action: Action) -> Vec
         Action::NextMatch => select::next_match(app, world, true),
         Action::PreviousMatch => select::next_match(app, world, false),
         Action::NextFailure => select::next_failure(app, world),
-        Action::ListStalls => lists::toggle(app, world, ListKind::Stalls(StallFilter::All)),
-        Action::ListBlames => lists::toggle(app, world, ListKind::Blames),
-        Action::ListFindings => lists::toggle(app, world, ListKind::Findings),
+        Action::ListStalls => lists::toggle(app, world, PanelKind::Stalls(StallFilter::All)),
+        Action::ListBlames => lists::toggle(app, world, PanelKind::Blames(Blames)),
+        Action::ListFindings => {
+            return perform(app, world, Action::Panel(PanelKind::Findings(Findings)));
+        }
         Action::CriticalPath => critical::toggle(app, world),
         Action::NextStep => return pair::request(app, PairAction::NextStep),
         Action::PreviousStep => return pair::request(app, PairAction::PreviousStep),
@@ -265,14 +276,15 @@ pub(crate) fn perform(app: &mut App, world: ViewData<'_>, action: Action) -> Vec
         Action::ListChanges => pair::list_changes(app, world),
         Action::LeastStall => prompts::open_least(app),
         Action::ListStatistics => {
-            lists::toggle(app, world, ListKind::Statistics(StatsPage::Operations))
+            lists::toggle(app, world, PanelKind::Statistics(StatsPage::Operations))
         }
-        Action::ListBookmarks => lists::toggle(app, world, ListKind::Bookmarks),
+        Action::ListBookmarks => lists::toggle(app, world, PanelKind::Bookmarks(Bookmarks)),
         Action::Flame => flame::toggle(app, world),
-        Action::Palette => lists::toggle(app, world, ListKind::Commands),
+        Action::Palette => lists::toggle(app, world, PanelKind::Commands(Commands)),
         Action::Search => prompts::open(app, PromptPurpose::Find),
         Action::GoTo => prompts::open(app, PromptPurpose::Moment),
         Action::FilterLanes => prompts::open(app, PromptPurpose::Lanes),
+        Action::Panel(panel) => lists::toggle(app, world, panel),
         Action::Layout(place) => layouts::show(app, world, place),
         Action::SaveLayout => prompts::open(app, PromptPurpose::Layout),
         Action::ExportRange => export::prompt_for_name(app, world, false),
@@ -297,10 +309,10 @@ pub(crate) fn perform(app: &mut App, world: ViewData<'_>, action: Action) -> Vec
         Action::LogUp => scroll_log(app, world, 5),
         Action::LogDown => scroll_log(app, world, -5),
         Action::ToggleDetail => {
-            app.large_detail = !app.large_detail;
+            app.panels.large_detail = !app.panels.large_detail;
             select::reveal_lane(app);
         }
-        Action::ToggleArrows => app.all_arrows = !app.all_arrows,
+        Action::ToggleArrows => app.camera.all_arrows = !app.camera.all_arrows,
         Action::Help => app.mode = InputMode::Help(0),
     }
     Vec::new()
@@ -329,37 +341,46 @@ fn follow(app: &mut App, world: ViewData<'_>) {
     if !app.is_running() {
         return navigate::fit_selection(app, world);
     }
-    match app.follow {
+    match app.camera.follow {
         FollowMode::Off => {
-            app.follow = FollowMode::Head;
+            app.camera.follow = FollowMode::Head;
             navigate::keep_following(app);
         }
-        FollowMode::Everything | FollowMode::Head => app.follow = FollowMode::Off,
+        FollowMode::Everything | FollowMode::Head => app.camera.follow = FollowMode::Off,
     }
 }
 
 fn pause(app: &mut App, world: ViewData<'_>) {
-    if !app.is_running() && !app.paused {
+    if !app.is_running() && !app.camera.paused {
         app.message = Some("nothing to pause: the recording has ended".to_owned());
         return;
     }
-    app.paused = !app.paused;
-    if !app.paused {
+    app.camera.paused = !app.camera.paused;
+    if !app.camera.paused {
         take_in(app, world);
         navigate::keep_following(app);
     }
 }
 
+/// Changes the recording, if it is still being made.
+fn order(app: &mut App, order: RecordingOrder) -> Vec<ViewRequest> {
+    if !app.is_running() {
+        app.message = Some("the recording has ended".to_owned());
+        return Vec::new();
+    }
+    vec![ViewRequest::Source(SourceRequest::Order(order))]
+}
+
 fn escape(app: &mut App) {
-    match app.selected {
-        Some(_) => app.selected = None,
+    match app.camera.selected {
+        Some(_) => app.camera.selected = None,
         None => {
-            app.search = None;
+            app.camera.search = None;
             critical::put_away(app);
         }
     }
-    app.away = None;
-    app.walk = None;
+    app.camera.away = None;
+    app.camera.walk = None;
 }
 
 fn toggle_log(app: &mut App, world: ViewData<'_>) {
@@ -367,13 +388,13 @@ fn toggle_log(app: &mut App, world: ViewData<'_>) {
         app.message = Some("the program's output is not shown here".to_owned());
         return;
     }
-    app.log_open = !app.log_open;
-    app.log_back = 0;
+    app.panels.log_open = !app.panels.log_open;
+    app.panels.log_back = 0;
     select::reveal_lane(app);
 }
 
 fn scroll_log(app: &mut App, world: ViewData<'_>, lines: isize) {
     let shown = usize::from(app.layout().log.height.saturating_sub(1));
     let most = world.log.map_or(0, |log| log.len().saturating_sub(shown));
-    app.log_back = app.log_back.saturating_add_signed(lines).min(most);
+    app.panels.log_back = app.panels.log_back.saturating_add_signed(lines).min(most);
 }

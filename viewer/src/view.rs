@@ -75,15 +75,17 @@ pub(crate) fn view(app: &App, world: ViewData<'_>, buffer: &mut Buffer) {
     let hidden = arrows::draw(&scene, &layout, &drawn, buffer);
     marks::draw(&scene, &layout, buffer);
     log::draw(&scene, &layout, buffer);
-    match (&app.list, &app.flame) {
+    match (&app.panels.list, &app.panels.flame) {
         (Some(list), _) => list::draw(&scene, list, &layout, buffer),
         (None, Some(flame)) => flame::draw(&scene, flame, layout.detail, buffer),
         (None, None) => detail::draw(&scene, &layout, &drawn, buffer),
     }
     timeline::off_screen(&scene, &layout, buffer);
     status::status(&scene, &layout, buffer);
-    status::hint(&scene, &layout, hidden, buffer);
-    tooltip::draw(&scene, &layout, buffer);
+    if !app.is_still {
+        status::hint(&scene, &layout, hidden, buffer);
+        tooltip::draw(&scene, &layout, buffer);
+    }
     if let InputMode::Help(first) = app.mode {
         help::draw(&scene, first, buffer);
     }

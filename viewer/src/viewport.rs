@@ -198,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_moment_of_a_cell_lies_in_it(range in ranges(), width in 1..500_u16, part in 0..500_i64) {
+        fn the_first_timestamp_of_a_cell_is_inside_it(range in ranges(), width in 1..500_u16, part in 0..500_i64) {
             let cell = part % i64::from(width);
             let time = range.time(cell, width);
             prop_assume!(time < i64::MAX);
@@ -207,13 +207,13 @@ mod tests {
         }
 
         #[test]
-        fn later_moments_are_never_further_left(range in ranges(), one: i64, other: i64, width in 1..500_u16) {
+        fn later_timestamps_are_never_further_left(range in ranges(), one: i64, other: i64, width in 1..500_u16) {
             let (early, late) = (one.min(other), one.max(other));
             prop_assert!(range.step(early, width) <= range.step(late, width));
         }
 
         #[test]
-        fn zooming_keeps_the_pointed_moment_in_its_cell(
+        fn zooming_keeps_the_pointed_timestamp_in_its_cell(
             begin in -1_i64 << 50..1 << 50, length in MIN_LENGTH..1 << 50, at in 0..=100_i64, inward: bool,
         ) {
             let range = Viewport::new(begin, begin + length);

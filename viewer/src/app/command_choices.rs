@@ -30,20 +30,26 @@ pub(crate) fn all(app: &App, world: ViewData<'_>) -> Vec<CommandChoice> {
     });
     let mut all: Vec<CommandChoice> = actions.chain(verbs).collect();
     all.extend(lanes(app, world.trace));
-    all.extend(app.bookmarks.iter().enumerate().map(|(index, bookmark)| {
-        choice(
-            bookmark.name.clone(),
-            "bookmark",
-            JumpTarget::Bookmark(index),
-        )
-    }));
+    all.extend(
+        app.document
+            .bookmarks
+            .iter()
+            .enumerate()
+            .map(|(index, bookmark)| {
+                choice(
+                    bookmark.name.clone(),
+                    "bookmark",
+                    JumpTarget::Bookmark(index),
+                )
+            }),
+    );
     all.extend(called(world.trace));
     all.extend(ranges(world.trace));
     all
 }
 
 fn lanes(app: &App, trace: &Trace) -> Vec<CommandChoice> {
-    let keys = app.tracks.originals().filter_map(|key| {
+    let keys = app.document.tracks.originals().filter_map(|key| {
         let target = match key {
             TrackKey::Stream(id) => JumpTarget::Stream(id),
             TrackKey::Thread(id, 0) => JumpTarget::Thread(id),

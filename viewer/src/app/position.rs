@@ -6,21 +6,21 @@ impl App {
     /// The visible place.
     pub(crate) fn place(&self) -> ViewPosition {
         ViewPosition {
-            selected: self.selected,
-            lane: self.lane,
-            viewport: self.viewport,
-            scroll: self.scroll,
-            follow: self.follow,
+            selected: self.camera.selected,
+            lane: self.camera.lane,
+            viewport: self.camera.viewport,
+            scroll: self.camera.scroll,
+            follow: self.camera.follow,
         }
     }
 
     pub(crate) fn restore(&mut self, place: ViewPosition) {
-        self.selected = place.selected;
-        self.lane = place.lane;
-        self.viewport = place.viewport;
-        self.scroll = place.scroll;
-        self.follow = place.follow;
-        self.group = None;
-        self.walk = None;
+        self.camera.selected = place.selected;
+        self.camera.lane = place.lane;
+        self.camera.viewport = place.viewport;
+        self.camera.scroll = place.scroll;
+        self.camera.follow = place.follow;
+        self.camera.group = None;
+        self.camera.walk = None;
     }
 }

@@ -11,7 +11,7 @@ use super::App;
 impl App {
     /// The stall that the selection is, if it is one.
     pub(crate) fn selected_stall(&self, trace: &Trace) -> Option<Stall> {
-        match self.selected? {
+        match self.camera.selected? {
             Selection::Gap(stall) => Some(stall),
             Selection::Item(item) => self.stall_of(trace, item),
             Selection::Range(..) | Selection::Node(_) | Selection::Open(_) => None,
@@ -32,7 +32,9 @@ impl App {
     ) -> impl Iterator<Item = &Stall> + use<'_> {
         let TimeRange { begin, end } = item.span(trace);
         let lane = item.track(trace).lane();
-        let stalls = lane.map_or(&[][..], |lane| self.stalls.in_window(lane, begin, end));
+        let stalls = lane.map_or(&[][..], |lane| {
+            self.document.stalls.in_window(lane, begin, end)
+        });
         let node = item.node();
         let own = move |stall: &&Stall| stall.node == node && !stall.is_gap();
         stalls.iter().filter(own)

@@ -23,11 +23,16 @@ impl SelectionSnapshot {
     /// Notes what items of the present part the state names.
     pub(crate) fn of(app: &App, trace: &Trace) -> Self {
         let identity = |selected: Option<Selection>| StableId::of(selected?, trace);
-        let history = app.history.iter().map(|place| identity(place.selected));
+        let history = app
+            .camera
+            .history
+            .iter()
+            .map(|place| identity(place.selected));
         Self {
-            selected: identity(app.selected).or(app.away),
+            selected: identity(app.camera.selected).or(app.camera.away),
             history: history.collect(),
             walk: app
+                .camera
                 .walk
                 .as_ref()
                 .and_then(|walk| WalkSnapshot::of(walk, trace)),
@@ -83,50 +88,52 @@ impl App {
         world: ViewData<'_>,
     ) -> DerivedData {
         if !derived.extent.is_whole {
-            derived.tracks.keep_lines_of(&self.tracks);
-            derived.nodes = derived.nodes.with_lines_of(&self.nodes);
+            derived.tracks.keep_lines_of(&self.document.tracks);
+            derived.nodes = derived.nodes.with_lines_of(&self.document.nodes);
             let communicators = std::mem::take(&mut derived.communicators);
-            derived.communicators = std::mem::take(&mut self.communicators);
+            derived.communicators = std::mem::take(&mut self.document.communicators);
             derived.communicators.take(communicators);
         }
-        self.worst = derived.running.worst.clone();
+        self.document.worst = derived.running.worst.clone();
         self.exchange(&mut derived);
         if derived.extent.is_whole {
-            self.overall = derived.running.overall.take();
+            self.document.overall = derived.running.overall.take();
         }
         self.find_again(kept, world);
         derived
     }
 
     fn exchange(&mut self, derived: &mut DerivedData) {
-        std::mem::swap(&mut self.tracks, &mut derived.tracks);
-        std::mem::swap(&mut self.dependencies, &mut derived.dependencies);
-        std::mem::swap(&mut self.stalls, &mut derived.stalls);
-        std::mem::swap(&mut self.graphs, &mut derived.graphs);
-        std::mem::swap(&mut self.nodes, &mut derived.nodes);
-        std::mem::swap(&mut self.communicators, &mut derived.communicators);
-        std::mem::swap(&mut self.estimates, &mut derived.estimates);
-        std::mem::swap(&mut self.failures, &mut derived.failures);
-        std::mem::swap(&mut self.ranges, &mut derived.ranges);
-        self.blamed = Arc::clone(&derived.running.blamed);
+        std::mem::swap(&mut self.document.tracks, &mut derived.tracks);
+        std::mem::swap(&mut self.document.dependencies, &mut derived.dependencies);
+        std::mem::swap(&mut self.document.stalls, &mut derived.stalls);
+        std::mem::swap(&mut self.document.graphs, &mut derived.graphs);
+        std::mem::swap(&mut self.document.nodes, &mut derived.nodes);
+        std::mem::swap(&mut self.document.communicators, &mut derived.communicators);
+        std::mem::swap(&mut self.document.estimates, &mut derived.estimates);
+        std::mem::swap(&mut self.document.failures, &mut derived.failures);
+        std::mem::swap(&mut self.document.ranges, &mut derived.ranges);
+        self.document.blamed = Arc::clone(&derived.running.blamed);
     }
 
     /// Items of the state have other ids in another part.
     fn find_again(&mut self, kept: SelectionSnapshot, world: ViewData<'_>) {
         let trace = world.trace;
-        self.rank = None;
-        self.inside = None;
-        self.stale = true;
-        let find = |identity: Option<StableId>| identity?.find(trace, &self.stalls);
+        self.camera.rank = None;
+        self.camera.inside = None;
+        self.panels.stale = true;
+        let find = |identity: Option<StableId>| identity?.find(trace, &self.document.stalls);
         let selected = find(kept.selected);
         let history: Vec<_> = kept.history.into_iter().map(find).collect();
-        for (place, selected) in self.history.iter_mut().zip(history) {
+        for (place, selected) in self.camera.history.iter_mut().zip(history) {
             let place: &mut ViewPosition = place;
             place.selected = selected;
         }
-        self.walk = kept.walk.and_then(|walk| walk.find(trace, &self.stalls));
+        self.camera.walk = kept
+            .walk
+            .and_then(|walk| walk.find(trace, &self.document.stalls));
         // An item outside this part is selected again when its part is loaded.
-        self.away = kept.selected.filter(|_| selected.is_none());
-        self.selected = selected;
+        self.camera.away = kept.selected.filter(|_| selected.is_none());
+        self.camera.selected = selected;
     }
 }

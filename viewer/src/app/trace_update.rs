@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use ascend_trace_recording::rows::SnapshotRow;
 use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::idle_streams;
 use crate::item::TrackKey;
 use crate::lanes::{self, LaneInputs, ViewRow};
+use crate::marks::Mark;
 use crate::overview::RecordingOverview;
-use crate::text::{bytes, count};
+use crate::text::{bytes, count, fit};
 use crate::viewport::Viewport;
 
 use super::{App, FOLLOWED_NS, FollowMode, ViewData};
@@ -17,44 +19,48 @@ use super::{App, FOLLOWED_NS, FollowMode, ViewData};
 const LATE: Duration = Duration::from_millis(250);
 /// The same for a file without a reachable recorder: its last piece may stay unfinished for a while.
 const MUCH_UNREAD: u64 = 1 << 20;
+/// A snapshot begins with this part of its time, around its event.
+const EVENT_PART: i64 = 5;
+/// Cells of the reason of a snapshot.
+const LONGEST_REASON: usize = 80;
 
 impl App {
     fn rows_of(&self, trace: &Trace, overview: &RecordingOverview) -> Vec<ViewRow> {
         let all = LaneInputs {
             trace,
-            tracks: &self.tracks,
+            tracks: &self.document.tracks,
             overview,
-            ranges: &self.ranges,
-            nodes: &self.nodes,
-            meters: &self.meters,
-            arrangement: &self.arrangement,
+            ranges: &self.document.ranges,
+            nodes: &self.document.nodes,
+            meters: &self.document.meters,
+            arrangement: &self.camera.arrangement,
         };
         lanes::rows(all)
     }
 
     /// Makes the lines again. New lanes follow the layout.
     fn take_rows(&mut self, trace: &Trace, overview: &RecordingOverview) {
-        self.rows = self.rows_of(trace, overview);
-        if self.arrangement.meet(trace, &self.rows) {
-            self.rows = self.rows_of(trace, overview);
+        self.camera.rows = self.rows_of(trace, overview);
+        if self.camera.arrangement.meet(trace, &self.camera.rows) {
+            self.camera.rows = self.rows_of(trace, overview);
         }
     }
 
     /// Puts the lanes in the order that is wanted now.
     pub(crate) fn arrange(&mut self, world: ViewData<'_>) {
         self.take_rows(world.trace, world.overview);
-        let is_there = |group| self.rows.contains(&ViewRow::Folded(group));
-        self.group = self.group.filter(|group| is_there(*group));
+        let is_there = |group| self.camera.rows.contains(&ViewRow::Folded(group));
+        self.camera.group = self.camera.group.filter(|group| is_there(*group));
     }
 
     /// Makes sure that a lane is one of those that are shown.
     pub(crate) fn reveal_track(&mut self, world: ViewData<'_>, key: TrackKey) {
         let unused = idle_streams::group(world.trace, world.overview, key);
-        let unused = unused.filter(|group| self.rows.contains(&ViewRow::Folded(*group)));
+        let unused = unused.filter(|group| self.camera.rows.contains(&ViewRow::Folded(*group)));
         if let Some(group) = unused {
-            self.arrangement.unfold(group);
+            self.camera.arrangement.unfold(group);
         }
-        if self.arrangement.reveal(world.trace, key) || unused.is_some() {
+        if self.camera.arrangement.reveal(world.trace, key) || unused.is_some() {
             self.arrange(world);
         }
     }
@@ -63,7 +69,11 @@ impl App {
     pub(crate) fn lost(&self, trace: &Trace) -> u64 {
         let losses = trace.losses();
         let recorded = losses.calls.saturating_add(losses.others);
-        let counted = self.progress.counted.map_or(0, |counted| counted.lost);
+        let counted = self
+            .document
+            .progress
+            .counted
+            .map_or(0, |counted| counted.lost);
         recorded.max(counted)
     }
 
@@ -72,14 +82,14 @@ impl App {
         if !self.is_running() {
             return None;
         }
-        match self.progress.counted {
+        match self.document.progress.counted {
             Some(counted) => {
-                let calls = counted.calls.saturating_sub(self.counts.1);
-                let is_late = self.progress.lag.is_some_and(|lag| lag >= LATE);
+                let calls = counted.calls.saturating_sub(self.document.counts.1);
+                let is_late = self.document.progress.lag.is_some_and(|lag| lag >= LATE);
                 (calls > 0 && is_late).then(|| format!("{} calls", count(calls)))
             }
             None => {
-                let unread = self.progress.unread;
+                let unread = self.document.progress.unread;
                 (unread >= MUCH_UNREAD).then(|| bytes(unread))
             }
         }
@@ -88,39 +98,56 @@ impl App {
     /// Updates the lines from the recording. Slow derivations arrive with the trace
     /// ([`App::take_part`]).
     pub(crate) fn take_in(&mut self, trace: &Trace, overview: &RecordingOverview) {
-        self.ranges.update(trace);
+        self.document.ranges.update(trace);
         let ended = !self.is_running();
-        self.meters.update(trace, self.clock, ended);
+        self.document.meters.update(trace, self.clock, ended);
         self.take_rows(trace, overview);
-        self.opening_since = overview
+        self.document.opening_since = overview
             .opening
-            .and(self.opening_since.or(Some(self.clock)));
+            .and(self.document.opening_since.or(Some(self.clock)));
         let counts = (overview.tasks, overview.calls);
-        if counts != self.counts && !overview.is_whole() {
-            self.overall = None;
+        if counts != self.document.counts && !overview.is_whole() {
+            self.document.overall = None;
         }
-        self.counts = counts;
-        self.failed = overview.failed;
+        self.document.counts = counts;
+        self.document.failed = overview.failed;
         if overview.opening.is_none() {
-            self.take_span(overview.span);
+            self.take_span(overview.span, trace.session().snapshot());
         }
     }
 
-    fn take_span(&mut self, span: Option<TimeRange>) {
-        let first = self.span.is_none();
-        self.span = span;
-        if let Some(span) = self.span {
+    fn take_span(&mut self, span: Option<TimeRange>, snapshot: Option<&SnapshotRow>) {
+        let first = self.document.span.is_none();
+        self.document.span = span;
+        if let Some(span) = self.document.span {
             if first {
-                self.viewport = match self.follow {
+                self.camera.viewport = match self.camera.follow {
                     FollowMode::Head => {
                         Viewport::new(span.end.saturating_sub(FOLLOWED_NS), span.end)
                     }
                     FollowMode::Off | FollowMode::Everything => Viewport::fitting(span),
                 };
+                if let Some(snapshot) = snapshot {
+                    self.show_event(span, snapshot);
+                }
             }
-            self.lane = self
+            self.camera.lane = self
+                .camera
                 .lane
-                .or_else(|| self.rows.iter().find_map(|row| row.track()));
+                .or_else(|| self.camera.rows.iter().find_map(|row| row.track()));
         }
+    }
+
+    /// A snapshot begins at the event for which it was taken.
+    fn show_event(&mut self, span: TimeRange, snapshot: &SnapshotRow) {
+        let begin = span.clamp(snapshot.at_ns);
+        self.camera.marks.set(Mark { begin, end: begin });
+        let half = span.duration() / (2 * EVENT_PART);
+        let around = TimeRange::new(begin.saturating_sub(half), begin.saturating_add(half));
+        self.camera.viewport = Viewport::new(around.begin, around.end);
+        let reason = fit(&snapshot.reason, LONGEST_REASON);
+        self.message = Some(format!(
+            "snapshot: {reason} (at the mark; 0 shows everything)"
+        ));
     }
 }

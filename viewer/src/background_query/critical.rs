@@ -34,7 +34,7 @@ impl CriticalPathQuery {
         };
         let path =
             Critical::of_recording_while(recording, Step::default(), self.range, on_progress)?;
-        self.path = path.map(PathLines::new);
+        self.path = path.map(|path| PathLines::new(path, recording.entities()));
         Ok(self.path.is_some())
     }
 }

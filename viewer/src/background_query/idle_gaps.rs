@@ -1,6 +1,6 @@
 //! Idle stretches of streams from one part of a recording into another.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ascend_trace_analysis::Cause;
 use ascend_trace_recording::recording::{SearchDirection, WindowError};
@@ -47,7 +47,9 @@ impl StreamGap {
     ) -> Result<(Cause, String), WindowError> {
         let end = (self.end.saturating_sub(1), self.end.saturating_add(SLACK));
         let trace = recording.window(end, u64::MAX)?;
-        let tasks = trace.stream_tasks(self.stream).iter();
+        let streams = (0..trace.streams().len() as u32).map(StreamId);
+        let own = streams.filter(|id| trace.lane_of(*id) == self.stream);
+        let tasks = own.flat_map(|id| trace.stream_tasks(id));
         let mut tasks = tasks.map(|id| trace.task(*id));
         let middle = self.begin.midpoint(self.end);
         let next = tasks.find(|task| task.time.is_some_and(|time| time.end > middle));
@@ -92,7 +94,7 @@ impl StreamEdges {
         }
     }
 
-    /// Goes on behind a part. Answers the idle stretches that end there and began in one before.
+    /// Goes on behind a part. Returns the idle stretches that end there and began in one before.
     pub(super) fn pass(
         &mut self,
         trace: &Trace,
@@ -100,8 +102,15 @@ impl StreamEdges {
         towards: SearchDirection,
     ) -> Vec<StreamGap> {
         let mut gaps = Vec::new();
+        let mut lanes: BTreeMap<StreamId, Option<TimeRange>> = BTreeMap::new();
         for stream in (0..trace.streams().len() as u32).map(StreamId) {
-            let Some(worked) = ends(trace, stream, range) else {
+            if let Some(worked) = ends(trace, stream, range) {
+                let lane = lanes.entry(trace.lane_of(stream)).or_default();
+                *lane = TimeRange::grown(*lane, worked);
+            }
+        }
+        for (stream, worked) in lanes {
+            let Some(worked) = worked else {
                 continue;
             };
             let (near, far) = match towards {

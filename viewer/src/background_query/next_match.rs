@@ -21,8 +21,8 @@ impl MatchQuery {
         recording: &mut Recording,
         keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
-        self.search.update(recording.things());
-        let ranges = self.search.ranges(recording.things());
+        self.search.update(recording.entities());
+        let ranges = self.search.ranges(recording.entities());
         loop {
             let (search, now) = (&self.search, *course);
             let mut is_round = false;

@@ -8,7 +8,7 @@ use ascend_trace_recording::{Recording, Summary, TimeRange, Trace};
 use crate::arrangement::LaneArrangement;
 use crate::blame::{self, StallContext};
 use crate::item::TrackKey;
-use crate::list::StallFilter;
+use crate::panels::StallFilter;
 use crate::stable_id::StableId;
 
 use super::idle_gaps::{self, StreamEdges, StreamGap};
@@ -160,7 +160,7 @@ impl StallQuery {
     /// the part that was read. Where sums show when it continued, that stretch is read at once: it may
     /// be longer than any part.
     fn is_open(&mut self, recording: &mut Recording, next: i64) -> Result<bool, WindowError> {
-        let trace = recording.things();
+        let trace = recording.entities();
         let open = self.edges.before(next).filter(|(id, edge)| {
             let lane = Lane::Stream(*id);
             self.may_want(lane, *edge, next) && self.arrangement.wants(trace, track(lane))
@@ -184,7 +184,7 @@ impl StallQuery {
         Ok(is_open)
     }
 
-    /// Takes the stalls of a part. Answers the idle stretches that go from there into the part before
+    /// Takes the stalls of a part. Returns the idle stretches that go from there into the part before
     /// it.
     fn part(
         &mut self,
@@ -216,7 +216,7 @@ impl StallQuery {
         }
         let Some(trace) = gap.read(recording)? else {
             // Only its end is read, which shows its culprit.
-            let is_wanted = self.arrangement.wants(recording.things(), track(lane));
+            let is_wanted = self.arrangement.wants(recording.entities(), track(lane));
             let (cause, words) = gap.ended_by(recording)?;
             // Whom to blame is not known then.
             if is_wanted && self.is_cause(cause) && self.blame.is_none() {

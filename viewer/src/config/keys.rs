@@ -45,7 +45,7 @@ impl KeyBindings {
 
     /// The action of a key.
     pub(crate) fn action(&self, key: &KeyEvent) -> Option<Action> {
-        let own = keymap::name(key).and_then(|name| self.changed.get(&name));
+        let own = keymap::name(key).and_then(|name| self.changed.get(name.as_str()));
         match own {
             Some((action, _)) => *action,
             None => keymap::action(key),
@@ -100,9 +100,9 @@ fn key_name(text: &str) -> Result<String, String> {
     match name.as_str() {
         "ctrl-c" => Err("ctrl-c always quits: take another key".to_owned()),
         "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" => {
-            Err(format!("{name} counts, as in 5n: take another key"))
+            Err(format!("{text} counts, as in 5n: take another key"))
         }
-        _ => Ok(name),
+        name => Ok(name.to_owned()),
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_means_what_it_is_bound_to_and_others_what_they_meant() {
+    fn a_bound_key_has_its_new_action_and_others_keep_theirs() {
         let keys = keys("[keys]\nx = \"Zoom in\"\nctrl-x = \"show everything\"\nf5 = \"quit\"\n");
         assert_eq!(asks(&keys, "x"), Some(Action::ZoomIn));
         assert_eq!(asks(&keys, "ctrl-x"), Some(Action::FitAll));

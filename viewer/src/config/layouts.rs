@@ -1,4 +1,4 @@
-//! Layouts that are kept: which panels there are, and which lanes in which order.
+//! Saved layouts: the visible panels, and the order of the lanes.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub(crate) struct SavedLayout {
     pub(crate) details: Option<DetailSize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) arrows: Option<ArrowChoice>,
-    /// What names of lanes must have.
+    /// Only lanes with this text in their names are shown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) filter: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use ascend_trace_analysis::columns::Value;
+
 use crate::text;
 
 /// A cell of a list.
@@ -51,17 +53,23 @@ impl ListCell {
         Self::number(text::duration(value), value)
     }
 
-    /// A duration that may be off by an error.
-    pub(crate) fn estimate(value: i64, error: i64) -> Self {
-        Self::number(text::duration_with_error(value, error), value)
+    /// The text of a value, which is its sort key.
+    pub(crate) fn declared(text: String, value: &Value<'_>) -> Self {
+        let value = match value {
+            Value::Whole(value) | Value::Estimate { value, .. } => SortKey::Whole(*value),
+            Value::Unsigned(value) => SortKey::Whole(i64::try_from(*value).unwrap_or(i64::MAX)),
+            Value::Part(part) => SortKey::Part(*part),
+            Value::Unknown | Value::Absent if !text.is_empty() => SortKey::Unknown,
+            _ => SortKey::Text,
+        };
+        Self { text, value }
     }
 
     /// A part from 0 to 1, in percent.
     pub(crate) fn percent(value: f64) -> Self {
-        Self {
-            text: format!("{:.1}%", value * 100.0),
-            value: SortKey::Part(value),
-        }
+        let text = format!("{:.1}%", value * 100.0);
+        let value = SortKey::Part(value);
+        Self { text, value }
     }
 
     pub(crate) fn unknown() -> Self {

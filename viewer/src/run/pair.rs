@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::action::ViewRequest;
+use crate::action::{SourceRequest, ViewRequest};
 use crate::app::ViewData;
 use crate::event::InputEvent;
 use crate::pair::{PairData, TraceComparer, ViewPair, areas, view};
@@ -13,8 +13,8 @@ use crate::view::details;
 
 use super::{
     DrawnState, EventHandler, TICK, TerminalNews, ViewError, ViewOptions, ViewOutcome, begin,
-    clock, handle_events, is_busy, is_due, keep_bookmarks, keep_layout, order, poll, take_terminal,
-    tick, world,
+    carry_out, clock, handle_events, is_busy, is_due, keep_picture, order, poll, still,
+    take_terminal, tick, world,
 };
 
 /// The sources of both halves, the upper one first.
@@ -55,7 +55,7 @@ pub fn run_pair(
         }
         pair.settle();
         for (app, source) in pair.halves.iter().zip(&mut sources) {
-            source.look_at(app.viewport.range());
+            source.look_at(app.camera.viewport.range());
         }
         let drawn = match seen.take(pair.halves.iter().any(is_busy)) {
             true => guard.draw(|buffer| {
@@ -83,14 +83,29 @@ pub fn run_pair(
         };
         match handle_events(&mut stage, &mut guard, (begun, wait))? {
             TerminalNews::End(outcome) => return Ok(outcome),
+            TerminalNews::Request(request) => {
+                seen.input();
+                carry_out_in_pair(&mut pair, &mut sources, request);
+            }
             TerminalNews::Something => seen.input(),
             TerminalNews::Nothing => {}
         }
         for (app, source) in pair.halves.iter_mut().zip(&mut sources) {
-            keep_bookmarks(app, *source);
-            keep_layout(app, *source);
             order(app, *source);
         }
+    }
+}
+
+/// Lets the source with the focus carry out a request. A picture shows both.
+fn carry_out_in_pair(pair: &mut ViewPair, sources: &mut PairSources<'_>, request: SourceRequest) {
+    let focus = pair.focus;
+    match request {
+        SourceRequest::SavePicture { path } => {
+            let picture = still::of_pair(pair, worlds(sources));
+            let app = &mut pair.halves[focus];
+            keep_picture(app, &mut *sources[focus], (&path, &picture));
+        }
+        request => carry_out(&mut pair.halves[focus], &mut *sources[focus], request),
     }
 }
 

@@ -16,7 +16,13 @@ fn pipeline() -> Player {
 #[test]
 fn slices_of_a_lane_are_walked_in_time_order() {
     let mut player = pipeline();
-    player.app.lane = player.app.rows.iter().filter_map(|row| row.track()).nth(1);
+    player.app.camera.lane = player
+        .app
+        .camera
+        .rows
+        .iter()
+        .filter_map(|row| row.track())
+        .nth(1);
     player.play("left");
     let mut names = vec![player.selected()];
     player.play("left left left left left");
@@ -51,13 +57,13 @@ fn the_lane_keys_stop_at_the_first_and_last_lane() {
     let mut player = pipeline();
     player.play("up up up");
     assert_eq!(
-        player.app.lane,
-        player.app.rows.iter().find_map(|row| row.track())
+        player.app.camera.lane,
+        player.app.camera.rows.iter().find_map(|row| row.track())
     );
     player.play("down down down down down down down down down down down down");
     assert_eq!(
-        player.app.lane,
-        player.app.rows.last().and_then(|row| row.track())
+        player.app.camera.lane,
+        player.app.camera.rows.last().and_then(|row| row.track())
     );
 }
 
@@ -95,7 +101,7 @@ fn brackets_walk_from_a_wait_to_its_record_and_back() {
     let mut player = pipeline();
     player.play("/ LayerNorm enter [");
     assert_eq!(player.selected(), "task StreamWaitEvent at 0");
-    let wait = player.app.viewport;
+    let wait = player.app.camera.viewport;
     player.play("[");
     assert_eq!(player.selected(), "task RecordEvent at 1700000");
     player.play("[");
@@ -106,7 +112,7 @@ fn brackets_walk_from_a_wait_to_its_record_and_back() {
     assert_eq!(player.selected(), "task StreamWaitEvent at 0");
     player.play("backspace backspace backspace backspace");
     assert_eq!(player.selected(), "task StreamWaitEvent at 0");
-    assert_eq!(player.app.viewport, wait);
+    assert_eq!(player.app.camera.viewport, wait);
 }
 
 #[test]
@@ -175,22 +181,22 @@ fn escape_leaves_the_prompt_and_keeps_the_last_search() {
 #[test]
 fn zoom_keeps_the_selection_in_place_and_fit_shows_everything() {
     let mut player = pipeline();
-    let whole = player.app.viewport;
+    let whole = player.app.camera.viewport;
     player.play("/ Gelu enter W");
-    let close = player.app.viewport;
+    let close = player.app.camera.viewport;
     assert_eq!(close.length(), whole.length() / 5);
     assert!(close.overlaps(TimeRange::new(1_101_000, 1_180_000)));
     player.play("d");
-    assert!(player.app.viewport.begin() > close.begin());
+    assert!(player.app.camera.viewport.begin() > close.begin());
     player.play("a");
-    assert_eq!(player.app.viewport, close);
+    assert_eq!(player.app.camera.viewport, close);
     player.play("F");
-    assert!(player.app.viewport.length() < 200_000);
+    assert!(player.app.camera.viewport.length() < 200_000);
     player.play("0");
-    assert_eq!(player.app.viewport, whole);
+    assert_eq!(player.app.camera.viewport, whole);
     player.play("S S S");
     assert_eq!(
-        player.app.viewport, whole,
+        player.app.camera.viewport, whole,
         "there is nothing beyond the trace"
     );
 }
@@ -199,7 +205,10 @@ fn zoom_keeps_the_selection_in_place_and_fit_shows_everything() {
 fn the_deepest_zoom_still_draws() {
     let mut player = pipeline();
     player.play("/ Gelu enter W W W W W W W W W W");
-    assert_eq!(player.app.viewport.length(), crate::viewport::MIN_LENGTH);
+    assert_eq!(
+        player.app.camera.viewport.length(),
+        crate::viewport::MIN_LENGTH
+    );
     assert!(player.picture().contains("Gelu"));
 }
 
@@ -207,14 +216,26 @@ fn the_deepest_zoom_still_draws() {
 fn home_and_end_show_both_ends() {
     let mut player = pipeline();
     player.play("W W end");
-    assert!(player.app.viewport.overlaps(TimeRange::at(2_101_000)));
+    assert!(
+        player
+            .app
+            .camera
+            .viewport
+            .overlaps(TimeRange::at(2_101_000))
+    );
     player.play("home");
-    assert!(player.app.viewport.overlaps(TimeRange::at(0)));
-    assert!(!player.app.viewport.overlaps(TimeRange::at(2_101_000)));
+    assert!(player.app.camera.viewport.overlaps(TimeRange::at(0)));
+    assert!(
+        !player
+            .app
+            .camera
+            .viewport
+            .overlaps(TimeRange::at(2_101_000))
+    );
 }
 
 #[test]
-fn a_click_selects_what_is_there() {
+fn a_click_selects_the_item_under_it() {
     let mut player = Player::new(PIPELINE, LARGE);
     let (x, y) = player.place_of("Softmax 399");
     player.mouse(MouseEventKind::Down(MouseButton::Left), x + 2, y);
@@ -244,7 +265,7 @@ fn a_click_on_an_idle_stretch_shows_its_cause() {
 fn dragging_moves_the_range_by_the_cells_of_the_mouse() {
     let mut player = pipeline();
     player.play("W");
-    let before = player.app.viewport;
+    let before = player.app.camera.viewport;
     let lanes = player.app.layout().lanes;
     player.mouse(
         MouseEventKind::Down(MouseButton::Left),
@@ -257,27 +278,27 @@ fn dragging_moves_the_range_by_the_cells_of_the_mouse() {
         lanes.y + 1,
     );
     let cells = before.time(10, lanes.width);
-    assert_eq!(player.app.viewport.begin(), cells);
+    assert_eq!(player.app.camera.viewport.begin(), cells);
     player.mouse(
         MouseEventKind::Drag(MouseButton::Left),
         lanes.x + 30,
         lanes.y + 1,
     );
-    assert_eq!(player.app.viewport, before);
+    assert_eq!(player.app.camera.viewport, before);
 }
 
 #[test]
 fn the_wheel_zooms_at_the_pointer_and_scrolls_on_labels() {
     let mut player = pipeline();
     let lanes = player.app.layout().lanes;
-    let pointed = player.app.viewport.time(40, lanes.width);
+    let pointed = player.app.camera.viewport.time(40, lanes.width);
     player.mouse(MouseEventKind::ScrollUp, lanes.x + 40, lanes.y);
-    assert!((39..=41).contains(&player.app.viewport.cell(pointed, lanes.width)));
+    assert!((39..=41).contains(&player.app.camera.viewport.cell(pointed, lanes.width)));
     player.event(InputEvent::Resize(80, 11));
     player.mouse(MouseEventKind::ScrollDown, 1, 4);
-    assert_eq!(player.app.scroll, 2);
+    assert_eq!(player.app.camera.scroll, 2);
     player.mouse(MouseEventKind::ScrollUp, 1, 4);
-    assert_eq!(player.app.scroll, 0);
+    assert_eq!(player.app.camera.scroll, 0);
 }
 
 #[test]
@@ -290,7 +311,7 @@ fn a_click_on_the_minimap_goes_there() {
         minimap.x + minimap.width / 4,
         minimap.y,
     );
-    let middle = player.app.viewport.middle();
+    let middle = player.app.camera.viewport.middle();
     assert!((400_000..600_000).contains(&middle), "{middle}");
 }
 
@@ -369,7 +390,7 @@ fn every_action_has_a_reaction_at_every_size() {
             // Whatever it did, one gets back.
             player.play("esc esc esc");
             assert!(
-                player.app.list.is_none() && player.app.mode == InputMode::Timeline,
+                player.app.panels.list.is_none() && player.app.mode == InputMode::Timeline,
                 "{name}"
             );
         }
@@ -391,7 +412,7 @@ fn every_action_of_the_palette_does_what_its_key_does() {
             };
             by_name.play(&word);
         }
-        let list = by_name.app.list.as_ref().expect("the palette");
+        let list = by_name.app.panels.list.as_ref().expect("the palette");
         let place = list
             .entries
             .iter()
@@ -402,7 +423,10 @@ fn every_action_of_the_palette_does_what_its_key_does() {
         by_name.play("enter");
         assert_eq!(by_name.effects, by_key.effects, "{name}");
         assert_eq!(by_name.selected(), by_key.selected(), "{name}");
-        assert_eq!(by_name.app.viewport, by_key.app.viewport, "{name}");
+        assert_eq!(
+            by_name.app.camera.viewport, by_key.app.camera.viewport,
+            "{name}"
+        );
     }
 }
 
@@ -424,13 +448,13 @@ fn a_number_says_how_often() {
     assert_ne!(far.selected(), last.selected());
     // Actions without effect run once, and a single 0 shows everything.
     far.play("3 r 3 esc W 0");
-    let all = far.app.viewport.length();
+    let all = far.app.camera.viewport.length();
     assert!(all > 2_000_000, "{all}");
     assert!(far.app.times.is_none());
 }
 
 #[test]
-fn two_moments_that_one_goes_to_are_measured() {
+fn two_visited_timestamps_are_measured() {
     let mut player = Player::new(PIPELINE, LARGE);
     player.play("g 500us enter");
     assert!(player.line_with("device 0").contains('┊'));

@@ -48,7 +48,7 @@ fn threads_are_folded_too_and_all_is_unfolded_at_once() {
 }
 
 #[test]
-fn going_to_what_is_folded_unfolds_it() {
+fn going_to_a_folded_lane_unfolds_it() {
     let mut player = pipeline();
     player.play("c / Softmax enter");
     assert!(player.line_with("stream 3").starts_with('▶'));
@@ -79,7 +79,7 @@ fn a_pinned_lane_stays_on_top_while_others_scroll() {
     };
     assert!(top(&player).contains("* d0 stream 3"), "{}", top(&player));
     player.play("down down down down down");
-    assert!(player.app.scroll > 0);
+    assert!(player.app.camera.scroll > 0);
     assert!(top(&player).contains("* d0 stream 3"), "{}", top(&player));
     player.play("pgup pgup pgup v");
     assert!(
@@ -109,7 +109,7 @@ fn hidden_lanes_come_back_when_needed_or_requested() {
 fn stalls_of_hidden_lanes_are_left_out() {
     let mut player = pipeline();
     player.play("down down down down x i");
-    let list = player.app.list.as_ref().expect("a list");
+    let list = player.app.panels.list.as_ref().expect("a list");
     assert!(
         list.entries
             .iter()

@@ -12,7 +12,8 @@ use super::harness::{LARGE, Player};
 use super::parts::{load, overview};
 use crate::background_query::BackgroundQuery;
 use crate::job::{JobNews, JobRequest};
-use crate::list::ListKind;
+use crate::panels::{PanelKind, StallFilter};
+use crate::update::background_query::known_longest;
 
 /// Calls that fail.
 const FAILED: [usize; 3] = [9_000, 150_000, 280_000];
@@ -64,8 +65,8 @@ pub(super) fn player() -> (Player, Recording) {
 
 fn player_of(mut recording: Recording) -> (Player, Recording) {
     let overview = overview(&mut recording);
-    let things = recording.things().clone();
-    let mut player = Player::of_parts(things, overview, LARGE);
+    let entities = recording.entities().clone();
+    let mut player = Player::of_parts(entities, overview, LARGE);
     player.play("W W W home");
     load(&mut player, &mut recording);
     (player, recording)
@@ -140,7 +141,7 @@ pub(super) fn message(player: &Player) -> String {
 }
 
 #[test]
-fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
+fn a_match_far_after_the_loaded_part_is_found_and_selected() {
     let (mut player, mut recording) = player();
     let (trace, ..) = whole(&mut recording);
     let mut failed: Vec<i64> = trace
@@ -162,7 +163,11 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
     for begin in &failed {
         pauses += pursue(&mut player, &mut recording);
         assert!(!player.is_looking());
-        let selected = player.app.selected.expect("it is loaded and selected");
+        let selected = player
+            .app
+            .camera
+            .selected
+            .expect("it is loaded and selected");
         assert_eq!(
             selected.span(&player.trace).begin,
             *begin,
@@ -179,7 +184,7 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
     assert!(pauses > 2, "it can be stopped after each part");
     // Past the last one it starts over, and says so.
     pursue(&mut player, &mut recording);
-    let selected = player.app.selected.expect("the first one again");
+    let selected = player.app.camera.selected.expect("the first one again");
     assert_eq!(selected.span(&player.trace).begin, failed[0]);
     assert!(
         message(&player).contains("went on from the beginning"),
@@ -188,7 +193,7 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
     );
     player.play("<");
     pursue(&mut player, &mut recording);
-    let selected = player.app.selected.expect("the last one");
+    let selected = player.app.camera.selected.expect("the last one");
     assert_eq!(selected.span(&player.trace).begin, failed[2]);
     assert!(
         message(&player).contains("went on from the end"),
@@ -197,12 +202,12 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
     );
     player.play("<");
     pursue(&mut player, &mut recording);
-    let selected = player.app.selected.expect("the one before");
+    let selected = player.app.camera.selected.expect("the one before");
     assert_eq!(selected.span(&player.trace).begin, failed[1]);
 }
 
 #[test]
-fn a_range_far_behind_what_is_loaded_is_found_by_its_name() {
+fn a_range_far_after_the_loaded_part_is_found_by_its_name() {
     let (mut player, mut recording) = player_of(recording_of_everything());
     let (trace, ..) = whole(&mut recording);
     let named = trace.ranges().iter().filter(|it| it.name == "step 5000");
@@ -232,7 +237,7 @@ fn a_range_far_behind_what_is_loaded_is_found_by_its_name() {
 #[test]
 fn a_search_without_a_match_ends_and_says_so() {
     let (mut player, mut recording) = player();
-    let before = player.app.viewport;
+    let before = player.app.camera.viewport;
     player.play("/ >100s enter");
     pursue(&mut player, &mut recording);
     assert!(
@@ -240,7 +245,7 @@ fn a_search_without_a_match_ends_and_says_so() {
         "{}",
         message(&player)
     );
-    assert_eq!(player.app.viewport, before);
+    assert_eq!(player.app.camera.viewport, before);
 }
 
 #[test]
@@ -248,7 +253,7 @@ fn the_result_of_a_cancelled_search_is_ignored() {
     let (mut player, mut recording) = player();
     player.play("/ ! enter");
     let mut query = requested_query(&mut player);
-    let before = (player.app.viewport, player.app.away);
+    let before = (player.app.camera.viewport, player.app.camera.away);
     player.play("esc");
     let orders = player.app.jobs.take_orders();
     assert!(
@@ -259,7 +264,7 @@ fn the_result_of_a_cancelled_search_is_ignored() {
     let done = query.advance(&mut recording, &mut |_| true);
     assert!(done.expect("it is in memory"));
     player.on_job_news(JobNews::Found(query));
-    assert_eq!((player.app.viewport, player.app.away), before);
+    assert_eq!((player.app.camera.viewport, player.app.camera.away), before);
     // Another one after it is not mistaken for it.
     player.play("/ ! enter");
     let query = requested_query(&mut player);
@@ -279,17 +284,23 @@ fn the_longest_stalls_are_those_of_the_whole_recording() {
     player.play("i");
     let list = player
         .app
+        .panels
         .list
         .as_ref()
         .expect("the loaded part is listed at once");
-    assert_eq!(list.kind, ListKind::Stalls(crate::list::StallFilter::All));
+    assert_eq!(list.kind, PanelKind::Stalls(StallFilter::All));
     assert!(
         list.note.contains("of the part that is loaded"),
         "{}",
         list.note
     );
     pursue(&mut player, &mut recording);
-    let list = player.app.list.as_ref().expect("the list is still open");
+    let list = player
+        .app
+        .panels
+        .list
+        .as_ref()
+        .expect("the list is still open");
     assert!(
         list.note.contains("of all of the recording"),
         "{}",
@@ -297,34 +308,35 @@ fn the_longest_stalls_are_those_of_the_whole_recording() {
     );
     let (_, _, stalls) = whole(&mut recording);
     let worst = stalls.worst_where(50, Stall::is_notable);
-    let longest = player.app.longest.as_ref().expect("they are kept");
-    for (listed, stall) in longest.stalls.iter().zip(worst) {
+    let longest = known_longest(&player.app, StallFilter::All).expect("they are kept");
+    for (listed, stall) in longest.iter().zip(worst) {
         // Of one more or less well known clock.
         let far = (listed.length() - stall.length()).abs();
         assert!(far < 1_000, "{listed:?} {stall:?}");
     }
-    assert!(longest.stalls.iter().all(|it| !it.words.is_empty()));
+    assert!(longest.iter().all(|it| !it.words.is_empty()));
     // The first one is on screen, and selected once it is loaded.
-    let first = longest.stalls[0].clone();
+    let first = longest[0].clone();
     assert!(
         player
             .app
+            .camera
             .viewport
             .overlaps(TimeRange::new(first.begin, first.end))
     );
-    let selected = player.app.selected.expect("it is selected");
+    let selected = player.app.camera.selected.expect("it is selected");
     assert!((selected.span(&player.trace).begin - first.begin).abs() < 1_000);
     // A second look costs nothing.
     player.play("enter i");
     assert!(player.requested_query().is_none() && !player.is_looking());
     assert_eq!(
-        player.app.list.as_ref().map(|it| it.entries.len()),
+        player.app.panels.list.as_ref().map(|it| it.entries.len()),
         Some(200)
     );
 }
 
 #[test]
-fn the_next_stall_is_looked_for_behind_what_is_loaded() {
+fn the_next_stall_is_searched_after_the_loaded_part() {
     let (mut player, mut recording) = player();
     let (_, _, stalls) = whole(&mut recording);
     let all = notable(&stalls);
@@ -380,8 +392,8 @@ fn the_stall_before_is_looked_for_too() {
 fn from_afar_a_search_begins_at_the_visible_range() {
     let mut recording = recording();
     let overview = overview(&mut recording);
-    let things = recording.things().clone();
-    let mut player = Player::of_parts(things, overview, LARGE);
+    let entities = recording.entities().clone();
+    let mut player = Player::of_parts(entities, overview, LARGE);
     player.play("n");
     pursue(&mut player, &mut recording);
     assert!(
@@ -389,27 +401,32 @@ fn from_afar_a_search_begins_at_the_visible_range() {
         "{}",
         message(&player)
     );
-    let length = player.app.viewport.length();
-    let span = player.app.span.expect("a span");
+    let length = player.app.camera.viewport.length();
+    let span = player.app.document.span.expect("a span");
     assert!(
         length < span.duration() / 5,
         "single calls can be distinguished"
     );
     player.play("u");
     assert_eq!(
-        player.app.viewport,
+        player.app.camera.viewport,
         crate::viewport::Viewport::fitting(span)
     );
 }
 
 #[test]
-fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
+fn statistics_of_unloaded_parts_are_summed_up_from_the_file() {
     let mut recording = recording();
     let overview = overview(&mut recording);
-    let things = recording.things().clone();
-    let mut player = Player::of_parts(things, overview, LARGE);
+    let entities = recording.entities().clone();
+    let mut player = Player::of_parts(entities, overview, LARGE);
     player.play("t");
-    let list = player.app.list.as_ref().expect("the table is open at once");
+    let list = player
+        .app
+        .panels
+        .list
+        .as_ref()
+        .expect("the table is open at once");
     assert!(
         list.note.contains("only of the loaded part"),
         "{}",
@@ -428,12 +445,17 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
     player.on_job_news(JobNews::Found(query));
     let stats = ascend_trace_analysis::Stats::of(&whole(&mut recording).0);
     // The whole recording was summed up: the panel has it from now on.
-    let overall = player.app.overall.as_ref().expect("it is known");
+    let overall = player.app.document.overall.as_ref().expect("it is known");
     let expected = crate::recording_totals::RecordingTotals::of(&stats, None);
     assert_eq!(overall.operation, expected.operation);
     assert_eq!(overall.devices.len(), expected.devices.len());
     let first = &stats.operations[0];
-    let list = player.app.list.as_ref().expect("the table is still open");
+    let list = player
+        .app
+        .panels
+        .list
+        .as_ref()
+        .expect("the table is still open");
     let count = crate::text::count(first.count);
     let name = &first.name;
     assert!(
@@ -452,7 +474,11 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
     player.play("enter");
     assert!(player.line_with("looking for the slowest").contains(name));
     pursue(&mut player, &mut recording);
-    let selected = player.app.selected.expect("it is loaded and selected");
+    let selected = player
+        .app
+        .camera
+        .selected
+        .expect("it is loaded and selected");
     let TimeRange { begin, end } = selected.span(&player.trace);
     assert!(
         (end - begin - longest).abs() < 1_000,

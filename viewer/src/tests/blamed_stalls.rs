@@ -6,27 +6,34 @@ use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::StallGroup;
 use ascend_trace_testkit::Timeline;
 
-use crate::list::{JumpTarget, ListKind, ListState, StallFilter};
+use crate::cached_results::StallGroupsKey;
+use crate::list::{JumpTarget, ListState};
+use crate::panels::{Blames, PanelKind, StallFilter};
 use crate::text::{count, duration};
+use crate::update::background_query::known_longest;
 
 use super::background_queries;
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 use super::lists::entries;
 
 fn list(player: &Player) -> &ListState {
-    player.app.list.as_ref().expect("a list")
+    player.app.panels.list.as_ref().expect("a list")
 }
 
 /// Stalls and their time by cause, of the rows of the list on screen.
 fn by_cause(player: &Player) -> BTreeMap<(String, String), (u64, i64)> {
     let mut sums: BTreeMap<_, (u64, i64)> = BTreeMap::new();
-    let blames = &player.app.blames;
+    let blames = &player.app.document.blames;
     for entry in list(player).shown() {
         let JumpTarget::Blame(id) = entry.target else {
             panic!("{entry:?}");
         };
         let blame = blames.get(id).expect("it is known");
-        let groups = player.app.blamed.groups(|it| it.cause.is_notable());
+        let groups = player
+            .app
+            .document
+            .blamed
+            .groups(|it| it.cause.is_notable());
         let group = groups.iter().find(|it| it.blame == *blame);
         let group = group.expect("it is one of the trace");
         assert_eq!(entry.cells[4].text, duration(group.total_ns));
@@ -95,7 +102,7 @@ fn a_group_opens_to_its_stalls_and_esc_goes_back_to_the_groups() {
     player.play("enter");
     assert!(matches!(
         list(&player).kind,
-        ListKind::Stalls(StallFilter::Blame(_))
+        PanelKind::Stalls(StallFilter::Blame(_))
     ));
     player.line_with("event-wait ← device 0 stream 2 'MatMul'");
     let stalls = entries(&player);
@@ -115,22 +122,22 @@ fn a_group_opens_to_its_stalls_and_esc_goes_back_to_the_groups() {
         player.selected()
     );
     player.play("esc");
-    assert_eq!(list(&player).kind, ListKind::Blames);
+    assert_eq!(list(&player).kind, PanelKind::Blames(Blames));
     assert_eq!(list(&player).current().map(|it| &it.id), Some(&row.id));
     assert_eq!(player.selected(), "nothing");
     player.play("esc");
-    assert!(player.app.list.is_none());
+    assert!(player.app.panels.list.is_none());
 }
 
 #[test]
 fn tab_turns_between_the_longest_stalls_and_who_is_to_blame() {
     let mut player = Player::new(PIPELINE, SMALL);
     player.play("i tab");
-    assert_eq!(list(&player).kind, ListKind::Blames);
+    assert_eq!(list(&player).kind, PanelKind::Blames(Blames));
     player.play("tab");
-    assert_eq!(list(&player).kind, ListKind::Stalls(StallFilter::All));
+    assert_eq!(list(&player).kind, PanelKind::Stalls(StallFilter::All));
     player.play("tab I");
-    assert!(player.app.list.is_none());
+    assert!(player.app.panels.list.is_none());
 }
 
 #[test]
@@ -184,17 +191,17 @@ fn short_stalls_are_passed_by_and_left_out_and_the_screen_says_so() {
         player.play("backspace");
     }
     player.play("enter i");
-    assert_eq!((player.app.least, list(&player).len()), (0, all));
+    assert_eq!((player.app.camera.least, list(&player).len()), (0, all));
 }
 
 #[test]
 fn an_invalid_duration_changes_nothing() {
     let mut player = Player::new(PIPELINE, SMALL);
     player.play("T 5 m s enter T backspace backspace x enter");
-    assert_eq!(player.app.least, 5_000_000);
+    assert_eq!(player.app.camera.least, 5_000_000);
     assert!(player.line_with("is not a duration").contains("“5x”"));
     player.play("T - enter");
-    assert_eq!(player.app.least, 5_000_000);
+    assert_eq!(player.app.camera.least, 5_000_000);
     player.play("i");
     assert!(
         player
@@ -223,7 +230,14 @@ fn groups_of_a_long_recording_are_those_of_its_tables_and_open_to_their_stalls()
     let stats = stats
         .expect("it is in memory")
         .expect("it was not given up");
-    let groups = &player.app.blamed_all.as_ref().expect("it is known").groups;
+    let groups = player.app.document.cache.get(
+        player.app.document.counts,
+        &StallGroupsKey {
+            least: 0,
+            hidden: 0,
+        },
+    );
+    let groups = groups.expect("it is known");
     let mut sums: BTreeMap<_, (u64, i64)> = BTreeMap::new();
     for group in groups {
         let sum = sums.entry(key(group)).or_default();
@@ -240,18 +254,17 @@ fn groups_of_a_long_recording_are_those_of_its_tables_and_open_to_their_stalls()
     let first = groups[0].clone();
     player.play("enter");
     background_queries::pursue(&mut player, &mut recording);
-    let longest = player.app.longest.as_ref().expect("they are known");
-    assert!(
-        longest
-            .stalls
-            .iter()
-            .all(|it| it.cause == first.blame.cause)
-    );
+    let kind = list(&player).kind;
+    let PanelKind::Stalls(which) = kind else {
+        panic!("{kind:?}")
+    };
+    let longest = known_longest(&player.app, which).expect("they are known");
+    assert!(longest.iter().all(|it| it.cause == first.blame.cause));
     // A stall from one part into another may be blamed on more than the sums could know.
-    let length = longest.stalls.first().map(|it| it.length());
+    let length = longest.first().map(|it| it.length());
     assert!(length >= Some(first.max_ns), "{length:?}");
     player.play("esc");
-    assert_eq!(list(&player).kind, ListKind::Blames);
+    assert_eq!(list(&player).kind, PanelKind::Blames(Blames));
 }
 
 #[test]

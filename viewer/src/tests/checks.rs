@@ -1,6 +1,6 @@
 //! The list of what checks found.
 
-use crate::list::ListKind;
+use crate::panels::{Findings, PanelKind};
 
 use super::background_queries;
 use super::harness::{LARGE, Player};
@@ -16,14 +16,14 @@ fn findings_are_listed_and_enter_goes_to_the_first_call() {
     player.play("P");
     let found = entries(&player);
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[0].starts_with("warning pageable-copy aclrtMemcpyAsync copied 8 KiB"));
+    assert!(found[0].starts_with("pageable-copy warning 2 "));
     assert!(
         found[1].contains("aclrtMalloc returned 207001"),
         "{found:?}"
     );
     player.line_with("what checks found");
     player.play("down enter");
-    assert!(player.app.list.is_none());
+    assert!(player.app.panels.list.is_none());
     assert!(
         player.selected().contains("Malloc at 20000"),
         "{}",
@@ -31,14 +31,14 @@ fn findings_are_listed_and_enter_goes_to_the_first_call() {
     );
     // Back to where one was.
     player.play("P P");
-    assert!(player.app.list.is_none());
+    assert!(player.app.panels.list.is_none());
 }
 
 #[test]
 fn where_nothing_is_found_that_is_said() {
     let mut player = Player::new("s1: A[5us..9us] by t1[0..1us]", LARGE);
     player.play("P");
-    assert!(player.app.list.is_none());
+    assert!(player.app.panels.list.is_none());
     let message = player.app.message.as_deref();
     assert_eq!(message, Some("the checks found nothing"));
 }
@@ -48,8 +48,8 @@ fn all_of_a_long_recording_is_looked_through() {
     let (mut player, mut recording) = background_queries::player();
     player.play("P");
     background_queries::pursue_sums(&mut player, &mut recording);
-    let kind = player.app.list.as_ref().map(|list| list.kind);
-    assert_eq!(kind, Some(ListKind::Findings));
+    let kind = player.app.panels.list.as_ref().map(|list| list.kind);
+    assert_eq!(kind, Some(PanelKind::Findings(Findings)));
     let found = entries(&player);
     assert!(
         found.iter().any(|it| it.contains("returned 107000")),

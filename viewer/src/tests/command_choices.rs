@@ -7,7 +7,7 @@ use super::harness::{LARGE, PIPELINE, Player, SMALL};
 use super::lists::entries;
 
 fn list(player: &Player) -> &ListState {
-    player.app.list.as_ref().expect("the command line")
+    player.app.panels.list.as_ref().expect("the command line")
 }
 
 /// Opens the command line and types a text.
@@ -63,9 +63,9 @@ fn names_lead_to_lanes_operations_functions_and_bookmarks() {
     for _ in 0..place.expect("the bookmark") {
         player.play("down");
     }
-    let all = player.app.viewport.length();
+    let all = player.app.camera.viewport.length();
     player.play("enter");
-    assert!(player.app.viewport.length() < all);
+    assert!(player.app.camera.viewport.length() < all);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_range_leads_to_the_longest_of_its_name() {
     typed(&mut player, "backw");
     assert_eq!(entries(&player)[0], " backward range");
     player.play("enter");
-    let Some(Selection::Range(id, level)) = player.app.selected else {
+    let Some(Selection::Range(id, level)) = player.app.camera.selected else {
         panic!("{}", player.selected());
     };
     assert_eq!(player.trace.ranges()[id.index()].name, "backward");
@@ -105,8 +105,8 @@ fn commands_take_a_text() {
         " least 50us: least duration of stalls command"
     );
     player.play("enter");
-    assert_eq!(player.app.least, 50_000);
-    assert!(player.app.list.is_none());
+    assert_eq!(player.app.camera.least, 50_000);
+    assert!(player.app.panels.list.is_none());
     // Without one it is typed as far as it goes.
     typed(&mut player, "least dur");
     player.play("esc");
@@ -120,16 +120,17 @@ fn commands_take_a_text() {
     player.play("enter");
     assert_eq!(list(&player).filter, "least ");
     player.play("0 enter");
-    assert_eq!(player.app.least, 0);
+    assert_eq!(player.app.camera.least, 0);
     typed(&mut player, "find softmax");
     player.play("enter");
     assert_eq!(player.selected(), "task Softmax at 1101000");
-    let start = player.app.span.expect("a span").begin;
+    let start = player.app.document.span.expect("a span").begin;
     typed(&mut player, "goto 1ms");
     player.play("enter");
     assert!(
         player
             .app
+            .camera
             .marks
             .all()
             .last()
@@ -152,9 +153,9 @@ fn an_unknown_command_is_guessed_and_enter_types_the_guess() {
     );
     player.play("enter");
     assert_eq!(list(&player).filter, "least 50us");
-    assert_eq!(player.app.least, 0, "nothing is done yet");
+    assert_eq!(player.app.camera.least, 0, "nothing is done yet");
     player.play("enter");
-    assert_eq!(player.app.least, 50_000);
+    assert_eq!(player.app.camera.least, 50_000);
     typed(&mut player, "zomm inn");
     player.line_with("did you mean");
     assert!(
@@ -163,7 +164,7 @@ fn an_unknown_command_is_guessed_and_enter_types_the_guess() {
         entries(&player)
     );
     player.play("enter enter");
-    assert!(player.app.list.is_none());
+    assert!(player.app.panels.list.is_none());
     typed(&mut player, "qqqqqqqq");
     player.line_with("no command or name is like this");
     player.play("enter");
@@ -174,7 +175,7 @@ fn an_unknown_command_is_guessed_and_enter_types_the_guess() {
 fn before_anything_is_typed_actions_are_listed_and_names_are_counted() {
     let mut player = Player::new(PIPELINE, LARGE);
     player.play(":");
-    let names = player.app.choices.len() - list(&player).len();
+    let names = player.app.panels.choices.len() - list(&player).len();
     assert!(names > 10);
     player.line_with(&format!("and {names} names"));
     assert_eq!(

@@ -16,13 +16,13 @@ fn configured(mut player: Player, text: &str) -> Player {
 
 /// The names of the lanes from top to bottom.
 fn lanes(player: &Player) -> Vec<String> {
-    let rows = player.app.rows.iter().filter_map(|row| row.track());
+    let rows = player.app.camera.rows.iter().filter_map(|row| row.track());
     rows.map(|key| crate::display_names::lane(&player.trace, key))
         .collect()
 }
 
 #[test]
-fn keys_do_what_they_are_bound_to_and_the_screen_says_so() {
+fn keys_run_their_bound_actions_and_the_screen_shows_them() {
     let text = "[keys]\nj = \"next stall\"\nctrl-x = \"every action by name\"\ni = \"none\"\nx = \"layout few\"\n[layouts.few]\nfilter = \"stream\"\n";
     let mut player = configured(Player::new(PIPELINE, LARGE), text);
     assert!(!player.line_with("q quit").contains("i stalls"));
@@ -31,7 +31,7 @@ fn keys_do_what_they_are_bound_to_and_the_screen_says_so() {
     usual.play("n");
     assert_eq!(player.selected(), usual.selected());
     player.play("i");
-    assert!(player.app.list.is_none(), "it is bound to nothing");
+    assert!(player.app.panels.list.is_none(), "it is bound to nothing");
     player.play("ctrl-x s t a l l");
     assert!(
         player.line_with("next stall").contains(" j n "),
@@ -79,7 +79,11 @@ order = [\"device 1\", \"stream 5\", \"stream 2\"]
             "thread 1001 t1",
         ]
     );
-    assert!(player.app.log_open && player.app.large_detail && !player.app.all_arrows);
+    assert!(
+        player.app.panels.log_open
+            && player.app.panels.large_detail
+            && !player.app.camera.all_arrows
+    );
     assert!(player.app.message.is_none(), "{:?}", player.app.message);
 }
 
@@ -130,40 +134,40 @@ fn a_layout_can_be_kept_and_shown_again() {
     player.play("o r / gelu enter x / add enter v / softmax enter");
     let arranged = lanes(&player);
     player.play("V m i n e enter");
-    let (name, text) = player.app.keeping.take().expect("something to keep");
+    let (name, text) = player.saved_layout().expect("something to keep");
     assert_eq!(name, "mine");
     assert!(text.starts_with("\n[layouts.\"mine\"]\n"), "{text}");
     // In the same view by its name.
     player.play("esc X o r : l a y o u t space m i n e enter");
     assert_eq!(lanes(&player), arranged);
-    assert!(player.app.log_open && !player.app.all_arrows);
+    assert!(player.app.panels.log_open && !player.app.camera.all_arrows);
     // In another one from the file.
     let mut again = configured(
         Player::of(scene(), LARGE),
         &format!("layout = \"mine\"\n{text}"),
     );
     assert_eq!(lanes(&again), arranged);
-    assert!(again.app.log_open && !again.app.all_arrows);
+    assert!(again.app.panels.log_open && !again.app.camera.all_arrows);
     again.play("V m i n e enter");
     assert!(again.picture().contains("there is a layout “mine”"));
-    assert!(again.app.keeping.is_none());
+    assert!(again.saved_layout().is_none());
 }
 
 #[test]
 fn a_layout_that_is_kept_has_no_numbers_of_threads_and_processes() {
     let mut player = configured(Player::of(scene(), LARGE), "");
     let hide = |player: &mut Player, name: &str| {
-        let rows = player.app.rows.iter().filter_map(|row| row.track());
+        let rows = player.app.camera.rows.iter().filter_map(|row| row.track());
         let mut rows =
             rows.filter(|key| crate::display_names::lane(&player.trace, *key).starts_with(name));
-        player.app.lane = rows.next();
+        player.app.camera.lane = rows.next();
         player.play("x");
     };
     for name in ["tracer overhead", "losses", "thread 1002"] {
         hide(&mut player, name);
     }
     player.play("V a enter");
-    let (_, text) = player.app.keeping.take().expect("something to keep");
+    let (_, text) = player.saved_layout().expect("something to keep");
     assert!(
         text.contains("hide = [\"thread * t2\", \"tracer overhead\", \"losses\"]"),
         "{text}"
@@ -174,7 +178,7 @@ fn a_layout_that_is_kept_has_no_numbers_of_threads_and_processes() {
 fn a_layout_that_cannot_be_saved_is_dropped_and_says_why() {
     let mut player = configured(Player::of(scene(), LARGE), "");
     player.play("V a enter");
-    let (name, _) = player.app.keeping.take().expect("something to keep");
+    let (name, _) = player.saved_layout().expect("something to keep");
     crate::update::on_layout_saved(&mut player.app, &name, Err("no room".to_owned()));
     assert!(player.picture().contains("the layout is not kept: no room"));
     assert!(player.app.config.layouts.is_empty());

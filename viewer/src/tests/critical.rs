@@ -13,7 +13,7 @@ use crate::background_query::{BackgroundQuery, QueryKind};
 use crate::critical::PathLines;
 use crate::item::TrackKey;
 use crate::job::JobNews;
-use crate::list::{ListKind, PathListing};
+use crate::panels::{PanelKind, PathListing};
 
 /// The requested search, with its path.
 fn solved(player: &mut Player) -> Box<BackgroundQuery> {
@@ -23,7 +23,7 @@ fn solved(player: &mut Player) -> Box<BackgroundQuery> {
         panic!("{query:?}");
     };
     let found = Critical::of(&Window::whole(&player.trace), own.range);
-    own.path = Some(PathLines::new(found));
+    own.path = Some(PathLines::new(found, &player.trace));
     query
 }
 
@@ -34,12 +34,12 @@ fn solve(player: &mut Player) {
 }
 
 fn known(player: &Player) -> &PathLines {
-    let path = player.app.path.as_ref().expect("it is shown");
+    let path = player.app.panels.path.as_ref().expect("it is shown");
     path.known.as_ref().expect("it is known")
 }
 
-fn kind(player: &Player) -> Option<ListKind> {
-    player.app.list.as_ref().map(|list| list.kind)
+fn kind(player: &Player) -> Option<PanelKind> {
+    player.app.panels.list.as_ref().map(|list| list.kind)
 }
 
 /// Lines of the screen that have the sign of the path in a lane.
@@ -57,13 +57,16 @@ fn marked(player: &Player) -> usize {
 fn a_key_lists_the_path_and_marks_it_in_the_lanes() {
     let mut player = Player::new(PIPELINE, LARGE);
     player.play("R");
-    assert_eq!(kind(&player), Some(ListKind::Critical(PathListing::Pieces)));
+    assert_eq!(
+        kind(&player),
+        Some(PanelKind::Critical(PathListing::Pieces))
+    );
     assert_eq!(marked(&player), 0);
     player.line_with("looking for the critical path");
     solve(&mut player);
     assert!(!player.is_looking());
     let found = known(&player).clone();
-    assert_eq!(Some(found.range), player.app.span);
+    assert_eq!(Some(found.range), player.app.document.span);
     let total: i64 = found.names.iter().map(|it| it.share.total_ns).sum();
     assert_eq!(total, found.range.duration(), "it has no gaps");
     let rows = entries(&player);
@@ -81,7 +84,7 @@ fn a_key_lists_the_path_and_marks_it_in_the_lanes() {
     );
     insta::assert_snapshot!("critical_200x50", player.picture());
     player.play("R");
-    assert!(player.app.list.is_none() && player.app.path.is_none());
+    assert!(player.app.panels.list.is_none() && player.app.panels.path.is_none());
     assert_eq!(marked(&player), 0);
 }
 
@@ -106,7 +109,7 @@ fn it_looks_like_this_on_a_small_screen() {
     solve(&mut player);
     insta::assert_snapshot!("critical_80x24", player.picture());
     player.play("tab");
-    assert_eq!(kind(&player), Some(ListKind::Critical(PathListing::Names)));
+    assert_eq!(kind(&player), Some(PanelKind::Critical(PathListing::Names)));
     insta::assert_snapshot!("critical_names_80x24", player.picture());
 }
 
@@ -116,7 +119,7 @@ fn enter_goes_to_the_piece_and_the_path_stays_until_it_is_put_away() {
     player.play("R");
     solve(&mut player);
     player.play("enter");
-    assert!(player.app.list.is_none());
+    assert!(player.app.panels.list.is_none());
     assert!(
         player.selected().contains("MatMul"),
         "{}",
@@ -126,15 +129,21 @@ fn enter_goes_to_the_piece_and_the_path_stays_until_it_is_put_away() {
     // The range is the same one: nothing is looked for again.
     assert!(player.requested_query().is_none());
     player.play("R");
-    assert_eq!(kind(&player), Some(ListKind::Critical(PathListing::Pieces)));
+    assert_eq!(
+        kind(&player),
+        Some(PanelKind::Critical(PathListing::Pieces))
+    );
     player.play("esc");
-    assert!(player.app.path.is_none());
+    assert!(player.app.panels.path.is_none());
     player.play("R");
     solve(&mut player);
     player.play("enter esc");
-    assert!(player.app.path.is_some());
+    assert!(player.app.panels.path.is_some());
     player.play("esc");
-    assert!(player.app.path.is_none(), "esc where nothing is selected");
+    assert!(
+        player.app.panels.path.is_none(),
+        "esc where nothing is selected"
+    );
 }
 
 #[test]
@@ -144,7 +153,7 @@ fn it_follows_the_window() {
     solve(&mut player);
     let all = known(&player).range;
     player.play("W");
-    let shown = player.app.viewport.range();
+    let shown = player.app.camera.viewport.range();
     solve(&mut player);
     let part = known(&player).range;
     assert_eq!(part, shown.intersection(all));
@@ -159,7 +168,7 @@ fn it_follows_the_window() {
     player.play("d");
     let late = solved(&mut player);
     player.play("d");
-    let shown = player.app.viewport.range();
+    let shown = player.app.camera.viewport.range();
     player.on_job_news(JobNews::Found(late));
     assert_eq!(known(&player).range, part, "it was given up");
     solve(&mut player);
@@ -177,7 +186,10 @@ fn of_a_selected_range_it_is_the_path_in_that_until_nothing_is_selected() {
     let ranges = [(0, 700, 1_615, "backward")];
     let mut player = Player::of(timeline.with_ranges(&ranges).trace(), LARGE);
     player.play("/ backward enter R");
-    assert!(matches!(player.app.selected, Some(Selection::Range(..))));
+    assert!(matches!(
+        player.app.camera.selected,
+        Some(Selection::Range(..))
+    ));
     solve(&mut player);
     let range = TimeRange::new(700_000, 1_615_000);
     let start = player.trace.ranges()[0].begin;
@@ -186,7 +198,10 @@ fn of_a_selected_range_it_is_the_path_in_that_until_nothing_is_selected() {
     // Neither a move nor another selection changes that.
     player.play("d enter");
     assert!(player.requested_query().is_none());
-    assert!(matches!(player.app.selected, Some(Selection::Item(_))));
+    assert!(matches!(
+        player.app.camera.selected,
+        Some(Selection::Item(_))
+    ));
     player.play("esc");
     solve(&mut player);
     assert_ne!(known(&player).range, range);
@@ -212,7 +227,7 @@ s3: C[101us..150us] by t1[7us..8us]
     };
     player.line_with(&words);
     let tied = entries(&player);
-    let tied = tied.iter().filter(|it| it.contains(" tie "));
+    let tied = tied.iter().filter(|it| it.contains("or another way"));
     assert_eq!(tied.count() as u64, found.ties);
     assert!(player.picture().contains('≈'), "{}", player.picture());
     // The signs are on the lines of the pieces.
@@ -230,7 +245,12 @@ fn a_search_comes_first_and_esc_gives_the_path_of_a_range_up() {
     player.play("esc");
     assert!(!player.is_looking());
     player.on_job_news(JobNews::Found(first));
-    let path = player.app.path.as_ref().expect("the list is still open");
+    let path = player
+        .app
+        .panels
+        .path
+        .as_ref()
+        .expect("the list is still open");
     assert!(path.known.is_none());
     // Not again for the same range, but for another one.
     player.play("down");
@@ -243,10 +263,10 @@ fn a_search_comes_first_and_esc_gives_the_path_of_a_range_up() {
 #[test]
 fn nothing_recorded_has_no_path() {
     let mut player = Player::new("t1: aclrtMalloc(64)[0..1us]", SMALL);
-    player.app.span = None;
-    player.app.paused = true;
+    player.app.document.span = None;
+    player.app.camera.paused = true;
     player.play("R");
-    assert!(player.app.path.is_none() && player.app.list.is_none());
+    assert!(player.app.panels.path.is_none() && player.app.panels.list.is_none());
 }
 
 /// The path that the source finds in a recording is the one of the command.
@@ -265,5 +285,5 @@ fn the_path_of_a_part_of_a_long_recording_is_that_of_the_command() {
     assert_eq!(shares, expected);
     assert!(marked(&player) > 0, "{}", player.picture());
     player.play("enter");
-    assert!(player.app.selected.is_some(), "it is loaded");
+    assert!(player.app.camera.selected.is_some(), "it is loaded");
 }

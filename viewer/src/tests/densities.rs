@@ -41,10 +41,10 @@ fn exact(trace: &Trace, track: &SliceTrack, cell: TimeRange) -> i64 {
 fn check(trace: Trace) -> usize {
     let player = Player::of(trace, (200, 50));
     let (app, trace) = (&player.app, &player.trace);
-    let span = app.span.expect("something to see");
+    let span = app.document.span.expect("something to see");
     let mut checked = 0;
-    for key in app.tracks.keys() {
-        let Some(track) = app.tracks.get(key) else {
+    for key in app.document.tracks.keys() {
+        let Some(track) = app.document.tracks.get(key) else {
             continue;
         };
         for (view, width) in views(span)
@@ -97,10 +97,10 @@ fn a_thread_that_is_hardly_busy_never_looks_busy() {
         text += &format!("t1: query(s1)[{begin}..{}]\n", begin + 9);
     }
     let player = Player::of(timeline(&text), (200, 50));
-    let mut keys = player.app.tracks.keys();
+    let mut keys = player.app.document.tracks.keys();
     let key = keys.find(|it| matches!(it, TrackKey::Thread(..)));
     let key = key.expect("a thread");
-    let track = player.app.tracks.get(key).expect("its calls");
+    let track = player.app.document.tracks.get(key).expect("its calls");
     for cells in [1_i64, 2, 3, 5, 8, 11, 12, 13, 20, 40] {
         let length = 10_000 * cells * 20;
         let view = Viewport::new(0, length);
@@ -123,6 +123,7 @@ fn a_stream_is_idle_where_it_was_and_nowhere_else() {
     let notable = |it: &&ascend_trace_analysis::Stall| it.is_notable();
     let gap = *player
         .app
+        .document
         .stalls
         .lane(lane)
         .iter()
@@ -131,7 +132,7 @@ fn a_stream_is_idle_where_it_was_and_nowhere_else() {
         .expect("a gap");
     assert_eq!((gap.begin, gap.end), (3_020_000, 6_400_000));
     for view in views(TimeRange::new(0, 9_001_000)) {
-        player.app.viewport = view;
+        player.app.camera.viewport = view;
         let line = player.line_with("stream 1");
         let cells: Vec<char> = line.split('│').nth(1).expect("a lane").chars().collect();
         let width = player.app.layout().lanes.width;

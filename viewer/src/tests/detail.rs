@@ -60,7 +60,7 @@ fn a_failed_call_has_the_name_of_its_error_and_its_arguments() {
 }
 
 #[test]
-fn an_idle_stretch_names_the_thread_that_came_late_and_what_it_did() {
+fn an_idle_interval_names_the_late_thread_and_its_activity() {
     let late = "s1: A[10us..20us] B[90us..99us] by t1[60us..62us]
                 t1: aclrtMalloc(64)[22us..58us]";
     let text = detail(late, "n n n");

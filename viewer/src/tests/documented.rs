@@ -27,7 +27,7 @@ fn words(text: &str) -> String {
 }
 
 #[test]
-fn every_session_shows_what_it_says() {
+fn every_session_shows_its_documented_screen() {
     let sessions = sessions();
     assert!(sessions.len() >= 3, "the manual has {}", sessions.len());
     for session in sessions {
@@ -57,6 +57,14 @@ fn sessions_are_short() {
             (1..10).contains(&presses),
             "{presses} key presses in\n{session}"
         );
+    }
+}
+
+#[test]
+fn every_panel_with_its_own_key_is_in_the_table_of_the_manual() {
+    for entry in crate::panels::KEYS {
+        let row = format!("| `{}` | {} |", entry.shown, entry.help);
+        assert!(MANUAL.contains(&row), "docs/VIEWER.md lacks the row {row}");
     }
 }
 

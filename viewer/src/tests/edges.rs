@@ -58,7 +58,7 @@ fn one_task_fills_its_lane() {
 }
 
 #[test]
-fn a_trace_of_one_moment_can_be_shown() {
+fn a_trace_with_one_timestamp_can_be_shown() {
     let mut player = Player::new("t1: aclInit[7..7]", SMALL);
     player.play("right F W");
     assert!(player.picture().contains("aclInit"));

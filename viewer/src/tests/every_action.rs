@@ -39,6 +39,7 @@ const ENDED: &[ActionCase] = &[
     ActionCase(Action::PreviousMatch, "/ matmul enter", "<"),
     ActionCase(Action::NextFailure, "", "!"),
     ActionCase(Action::Copy, "n", "y"),
+    ActionCase(Action::SavePicture, "", "Y enter"),
     ActionCase(Action::ToCause, "", "["),
     ActionCase(Action::ToEffect, "", "]"),
     ActionCase(Action::Alternative, "[", "tab"),
@@ -94,7 +95,17 @@ const ENDED: &[ActionCase] = &[
 const LIVE: &[ActionCase] = &[
     ActionCase(Action::Follow, "", "f"),
     ActionCase(Action::Pause, "", "p"),
+    ActionCase(Action::PauseRecording, "", "ctrl-p"),
+    ActionCase(Action::TakeSnapshot, "", "ctrl-s"),
+    ActionCase(Action::MarkRecording, "", "ctrl-k slow enter"),
 ];
+
+/// The panels that state their own keys.
+fn panel_cases() -> Vec<ActionCase> {
+    let keys = crate::panels::KEYS.iter().flat_map(|entry| entry.keys);
+    keys.map(|(key, action)| ActionCase(*action, "", key))
+        .collect()
+}
 
 /// Where the scripts begin: with two marks and a task selected that waited for two others. The last key
 /// means nothing, it puts the message away.
@@ -164,7 +175,8 @@ fn play_all(size: (u16, u16)) -> BTreeSet<&'static str> {
         let begin = player(live, size);
         let begin_name = if live { "begin, growing" } else { "begin" };
         screens += &section(begin_name, BEGIN, &begin.picture());
-        for ActionCase(action, before, keys) in cases {
+        let panels = if live { Vec::new() } else { panel_cases() };
+        for ActionCase(action, before, keys) in cases.iter().chain(&panels) {
             let mut player = player(live, size);
             player.play(before);
             let (screen, effects) = (player.draw(), player.effects.len());
@@ -182,12 +194,12 @@ fn play_all(size: (u16, u16)) -> BTreeSet<&'static str> {
 }
 
 #[test]
-fn every_action_shows_what_it_does_on_a_small_screen() {
+fn every_action_shows_its_effect_on_a_small_screen() {
     assert_eq!(play_all(SMALL), BTreeSet::new());
 }
 
 #[test]
-fn every_action_shows_what_it_does_on_a_large_screen() {
+fn every_action_shows_its_effect_on_a_large_screen() {
     // All lanes have room here: there is nothing to scroll to.
     let unseen = ["scroll the lanes down", "scroll the lanes up"];
     assert_eq!(play_all(LARGE), BTreeSet::from(unseen));
@@ -196,7 +208,8 @@ fn every_action_shows_what_it_does_on_a_large_screen() {
 /// A new action or key needs a case here.
 #[test]
 fn every_action_of_the_key_map_has_a_case_and_every_case_a_key_of_its_action() {
-    let cases: Vec<&ActionCase> = ENDED.iter().chain(LIVE).collect();
+    let panels = panel_cases();
+    let cases: Vec<&ActionCase> = ENDED.iter().chain(LIVE).chain(&panels).collect();
     let entries = KEYS.iter().flat_map(|group| group.entries);
     for (key, action) in entries.flat_map(|entry| entry.keys) {
         let known = cases.iter().filter(|case| case.0 == *action).count();

@@ -23,7 +23,7 @@ fn an_export_is_named_followed_and_over() {
         let prompt = player.line_with("export what is on screen to: train.json");
         assert!(prompt.contains("Chrome") || size == SMALL, "{prompt}");
         player.play(". g z enter");
-        let range = player.app.viewport.range();
+        let range = player.app.camera.viewport.range();
         let export = begun(&mut player);
         assert_eq!(
             (export.path.as_str(), export.range),
@@ -52,7 +52,7 @@ fn an_export_is_named_followed_and_over() {
 }
 
 #[test]
-fn everything_is_exported_whatever_is_on_screen_and_esc_stops_it() {
+fn an_export_of_everything_does_not_depend_on_the_screen_and_esc_stops_it() {
     let mut player = Player::new(PIPELINE, SMALL);
     player.play("W E enter");
     let export = begun(&mut player);

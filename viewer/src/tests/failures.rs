@@ -106,7 +106,7 @@ fn lanes_that_are_off_screen_are_counted() {
 }
 
 #[test]
-fn the_legend_has_what_is_on_screen_and_nothing_else() {
+fn the_legend_has_only_visible_items() {
     let player = Player::new(PIPELINE, LARGE);
     let picture = player.picture();
     for there in [

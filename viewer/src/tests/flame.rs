@@ -31,7 +31,7 @@ fn player() -> Player {
 }
 
 fn flame(player: &Player) -> &FlameGraph {
-    player.app.flame.as_ref().expect("calls by nesting")
+    player.app.panels.flame.as_ref().expect("calls by nesting")
 }
 
 /// Where a text stands among the boxes.
@@ -53,7 +53,7 @@ fn here(player: &Player) -> String {
 }
 
 #[test]
-fn boxes_are_as_wide_as_their_time_and_lie_in_what_is_around_them() {
+fn boxes_are_as_wide_as_their_time_and_inside_their_parents() {
     let mut player = player();
     player.play("H");
     player.line_with("calls of thread 1001 t1");
@@ -120,14 +120,14 @@ fn keys_go_to_the_longest_child_to_neighbours_and_back() {
     player.play("tab");
     player.line_with("calls of thread 1001 t1");
     player.play("esc");
-    assert!(player.app.flame.is_none());
+    assert!(player.app.panels.flame.is_none());
 }
 
 #[test]
 fn enter_goes_to_the_longest_instance() {
     let mut player = player();
     player.play("H down down down enter");
-    assert!(player.app.flame.is_none());
+    assert!(player.app.panels.flame.is_none());
     assert_eq!(player.selected(), "call Malloc at 300000");
     assert_eq!(
         player.app.message.as_deref(),
@@ -136,7 +136,7 @@ fn enter_goes_to_the_longest_instance() {
     player.play("H down enter");
     assert_eq!(player.selected(), "range step at 0");
     player.play("u H down down enter");
-    let Some(Selection::Range(_, level)) = player.app.selected else {
+    let Some(Selection::Range(_, level)) = player.app.camera.selected else {
         panic!("{}", player.selected());
     };
     assert_eq!(
@@ -165,10 +165,10 @@ fn sums_of_all_threads_are_those_of_the_table_of_functions() {
     for script in ["0", "W", "W W", "home W d"] {
         let mut player = Player::new(PIPELINE, LARGE);
         player.play(script);
-        let window = player.app.viewport.range();
+        let window = player.app.camera.viewport.range();
         let mut sums: BTreeMap<String, (u64, i64)> = BTreeMap::new();
         for _ in 0..player.trace.threads().len() {
-            match player.app.flame {
+            match player.app.panels.flame {
                 None => player.play("down down down down down down down H"),
                 Some(_) => player.play("tab"),
             };
@@ -198,10 +198,10 @@ fn a_click_selects_a_box() {
     let (x, y) = box_of(&player, "load 330 µs");
     player.mouse(MouseEventKind::Down(MouseButton::Left), x + 1, y);
     assert_eq!(here(&player), "load");
-    let selected = player.app.selected;
+    let selected = player.app.camera.selected;
     player.mouse(MouseEventKind::Down(MouseButton::Left), 199, y + 9);
     assert_eq!(
-        player.app.selected, selected,
+        player.app.camera.selected, selected,
         "nothing behind it is selected"
     );
 }
@@ -216,7 +216,7 @@ fn a_window_that_is_not_loaded_is_read() {
     player.line_with("calls of thread");
     assert!(flame(&player).is_whole);
     let (trace, ..) = background_queries::whole(&mut recording);
-    let window = player.app.viewport.range();
+    let window = player.app.camera.viewport.range();
     let expected = CallTree::of(&trace, thread, window);
     assert_eq!(
         flame(&player).tree.nodes()[0].inside_ns,
@@ -244,7 +244,7 @@ fn flame_name(tree: &CallTree, trace: &ascend_trace_recording::Trace) -> String 
 fn without_a_thread_it_says_so() {
     let mut player = Player::of(ascend_trace_recording::Trace::default(), SMALL);
     player.play("H");
-    assert!(player.app.flame.is_none());
+    assert!(player.app.panels.flame.is_none());
     player.line_with("no host thread");
 }
 
@@ -271,7 +271,7 @@ fn threads_are_found_from_any_lane() {
     let thread = flame(&player).thread;
     assert!(thread == ThreadId(0) || thread.index() < player.trace.threads().len());
     player.play("H i");
-    assert!(player.app.flame.is_none() && player.app.list.is_some());
+    assert!(player.app.panels.flame.is_none() && player.app.panels.list.is_some());
     player.play("esc H I");
-    assert!(player.app.flame.is_none() && player.app.list.is_some());
+    assert!(player.app.panels.flame.is_none() && player.app.panels.list.is_some());
 }

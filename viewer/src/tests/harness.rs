@@ -9,7 +9,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
 
-use crate::action::ViewRequest;
+use crate::action::{SourceRequest, ViewRequest};
 use crate::app::SelectionSnapshot;
 use crate::app::{App, Selection, ViewData};
 use crate::background_query::BackgroundQuery;
@@ -83,11 +83,11 @@ impl Player {
     }
 
     /// A view of a recording of which no part is loaded yet.
-    pub(super) fn of_parts(things: Trace, overview: RecordingOverview, size: (u16, u16)) -> Self {
+    pub(super) fn of_parts(entities: Trace, overview: RecordingOverview, size: (u16, u16)) -> Self {
         let theme = Theme::new(ColorMode::Truecolor);
         let mut player = Self {
             app: App::new("./train".to_owned(), theme, false, size),
-            trace: things,
+            trace: entities,
             log: None,
             overview,
             effects: Vec::new(),
@@ -146,7 +146,7 @@ impl Player {
 
     /// Tells the state that the source was polled.
     pub(super) fn data(&mut self) {
-        if self.overview.is_whole() && !self.app.paused {
+        if self.overview.is_whole() && !self.app.camera.paused {
             self.take_whole();
         }
         let recording = match self.trace.end() {
@@ -199,6 +199,16 @@ impl Player {
         queries.last()
     }
 
+    /// The name and the text of a layout to save, if any.
+    pub(super) fn saved_layout(&mut self) -> Option<(String, String)> {
+        let requests = std::mem::take(&mut self.effects).into_iter();
+        let mut layouts = requests.filter_map(|request| match request {
+            ViewRequest::Source(SourceRequest::SaveLayout { name, text }) => Some((name, text)),
+            _ => None,
+        });
+        layouts.next_back()
+    }
+
     /// Whether something is looked for.
     pub(super) fn is_looking(&self) -> bool {
         self.app.jobs.of(JobKind::Query).is_some()
@@ -242,7 +252,7 @@ impl Player {
 
     /// The name of the selected task or call, short, with its track's kind.
     pub(super) fn selected(&self) -> String {
-        match self.app.selected {
+        match self.app.camera.selected {
             None => "nothing".to_owned(),
             Some(Selection::Open(open)) => format!("open call at {}", open.begin),
             Some(Selection::Gap(stall)) => format!("gap before {}", stall.end),

@@ -76,7 +76,7 @@ fn a_wait_after_its_record_was_done_says_so() {
 }
 
 #[test]
-fn a_selected_record_says_what_it_released() {
+fn a_selected_record_names_the_waits_that_it_released() {
     let mut player = with_a_wait();
     player.play("[");
     let text = details(&player);
@@ -135,7 +135,7 @@ fn the_record_and_the_wait_are_bright_together_and_no_others_are() {
         let waits = cells(&player, "░");
         let layout = player.app.layout();
         let row_at = |line: u16| {
-            let rows = layout.visible(&player.app.rows, player.app.scroll);
+            let rows = layout.visible(&player.app.camera.rows, player.app.camera.scroll);
             rows.take_while(|row| row.2 <= line)
                 .last()
                 .expect("a row")
@@ -184,6 +184,7 @@ fn the_longest_stalls_are_red_the_others_amber_and_idle_is_dim() {
     let step = |x: u16| {
         player
             .app
+            .camera
             .viewport
             .time(i64::from(x - lanes.x), lanes.width)
             / 1_000_000
@@ -243,7 +244,10 @@ fn the_cause_of_an_idle_stretch_is_tied_to_it() {
     let mut player = Player::of(scene(), LARGE);
     for _ in 0..40 {
         player.play("n");
-        if matches!(player.app.selected, Some(crate::app::Selection::Gap(_))) {
+        if matches!(
+            player.app.camera.selected,
+            Some(crate::app::Selection::Gap(_))
+        ) {
             break;
         }
     }

@@ -66,8 +66,8 @@ fn before_the_rest(recording: &mut Recording) -> (Player, (i64, i64)) {
     let pairs = lane.entries().windows(2);
     let rests = pairs.map(|pair| (pair[0].end, pair[1].begin));
     let rest = rests.max_by_key(|rest| rest.1 - rest.0).expect("it rests");
-    let mut player = Player::of_parts(recording.things().clone(), overview, LARGE);
-    player.app.viewport = Viewport::new(rest.0 - 400_000, rest.0 + 400_000);
+    let mut player = Player::of_parts(recording.entities().clone(), overview, LARGE);
+    player.app.camera.viewport = Viewport::new(rest.0 - 400_000, rest.0 + 400_000);
     load(&mut player, recording);
     (player, rest)
 }
@@ -78,7 +78,10 @@ fn next(player: &mut Player, recording: &mut Recording) -> (i64, Option<Lane>) {
     if player.is_looking() {
         pursue(player, recording);
     }
-    match (player.app.selected_stall(&player.trace), player.app.away) {
+    match (
+        player.app.selected_stall(&player.trace),
+        player.app.camera.away,
+    ) {
         (Some(stall), _) => (stall.begin, Some(stall.lane)),
         (None, Some(StableId::Stall { lane, begin, .. })) => (begin, Some(lane)),
         _ => panic!("no stall: {}", message(player)),

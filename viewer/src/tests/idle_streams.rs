@@ -56,7 +56,7 @@ fn they_are_in_no_table_and_no_list_of_stalls() {
     player.line_with("31 streams without tasks left out");
     player.play("tab");
     assert!(
-        entries(&player)[0].contains("device 0 1000 2 "),
+        entries(&player)[0].starts_with("1000 0 2 "),
         "{:?}",
         entries(&player)
     );

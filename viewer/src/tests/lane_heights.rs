@@ -28,13 +28,13 @@ fn with_lanes(text: &str, lanes: u16) -> Player {
 }
 
 fn heights(player: &Player) -> (u16, u16, u16) {
-    let RowHeights { bar, free, gap } = player.app.layout().heights(&player.app.rows);
+    let RowHeights { bar, free, gap } = player.app.layout().heights(&player.app.camera.rows);
     (bar, free, gap)
 }
 
 #[test]
 fn lanes_take_the_room_that_there_is() {
-    let rows = with_lanes(FEW, 9).app.rows.len() as u16;
+    let rows = with_lanes(FEW, 9).app.camera.rows.len() as u16;
     assert_eq!(rows, 7, "four lanes, two devices, a process");
     let room = |lines: u16| heights(&with_lanes(FEW, lines));
     assert_eq!(room(rows + 1), (1, 0, 0));
@@ -49,10 +49,10 @@ fn lanes_take_the_room_that_there_is() {
 /// Lines of the lanes that belong to no slice of a row.
 fn free_lines(player: &Player) -> Vec<u16> {
     let layout = player.app.layout();
-    let heights = layout.heights(&player.app.rows);
-    let rows = layout.visible(&player.app.rows, 0);
+    let heights = layout.heights(&player.app.camera.rows);
+    let rows = layout.visible(&player.app.camera.rows, 0);
     let free = rows.flat_map(|(index, row, line)| {
-        line + heights.bar_of(row)..line + heights.of(&player.app.rows, index)
+        line + heights.bar_of(row)..line + heights.of(&player.app.camera.rows, index)
     });
     free.collect()
 }
@@ -85,7 +85,7 @@ fn the_second_line_of_a_slice_continues_the_first() {
     // Where the name fills the first line, its duration is in the second.
     let text = "s1: ConvolutionForward[0us..100us] Add[100us..1000us]";
     let mut player = with_lanes(text, 20);
-    player.app.viewport = crate::viewport::Viewport::new(0, 650_000);
+    player.app.camera.viewport = crate::viewport::Viewport::new(0, 650_000);
     let (x, y) = player.place_of("ConvolutionForw");
     let below: String = line(&player.draw(), y + 1)
         .chars()
@@ -95,7 +95,7 @@ fn the_second_line_of_a_slice_continues_the_first() {
 }
 
 #[test]
-fn the_second_line_of_a_label_counts_what_is_on_screen() {
+fn the_second_line_of_a_label_counts_visible_items() {
     let player = with_lanes(FEW, 20);
     let (_, y) = player.place_of("stream 1");
     assert!(
@@ -125,7 +125,7 @@ fn both_lines_of_a_slice_have_its_colour_and_marks_only_the_first() {
 }
 
 #[test]
-fn a_click_in_any_line_of_a_lane_selects_what_is_there() {
+fn a_click_in_any_line_of_a_lane_selects_the_item_under_it() {
     for below in 0..2 {
         let mut player = with_lanes(FEW, 20);
         let (x, y) = player.place_of("aclrtMemcpyAsync");
@@ -145,9 +145,9 @@ fn the_current_lane_is_on_screen_at_every_height() {
         let mut player = Player::of(scene(), (120, height));
         for _ in 0..30 {
             player.play("down");
-            let lane = player.app.lane.expect("a lane");
+            let lane = player.app.camera.lane.expect("a lane");
             let rows = player.app.layout();
-            let mut rows = rows.visible(&player.app.rows, player.app.scroll);
+            let mut rows = rows.visible(&player.app.camera.rows, player.app.camera.scroll);
             assert!(
                 rows.any(|row| row.1 == ViewRow::Track(lane)),
                 "{height} {lane:?}"
@@ -155,10 +155,11 @@ fn the_current_lane_is_on_screen_at_every_height() {
         }
         // It is not scrolled further than is needed either.
         let layout = player.app.layout();
-        let heights = layout.heights(&player.app.rows);
-        let all = (0..player.app.rows.len()).map(|index| heights.of(&player.app.rows, index));
+        let heights = layout.heights(&player.app.camera.rows);
+        let all = (0..player.app.camera.rows.len())
+            .map(|index| heights.of(&player.app.camera.rows, index));
         if all.sum::<u16>() <= layout.lanes.height {
-            assert_eq!(player.app.scroll, 0, "{height}");
+            assert_eq!(player.app.camera.scroll, 0, "{height}");
         }
     }
 }
@@ -172,13 +173,13 @@ fn is_slice(buffer: &Buffer, at: (u16, u16)) -> bool {
 
 /// Cells of slices that arrows have changed: by their lines, and by their heads in lanes that no arrow leads to.
 fn hidden(player: &mut Player) -> (usize, usize) {
-    player.app.all_arrows = true;
+    player.app.camera.all_arrows = true;
     let with = player.draw();
-    player.app.all_arrows = false;
+    player.app.camera.all_arrows = false;
     let without = player.draw();
     let layout = player.app.layout();
     let row_at = |line: u16| {
-        let rows = layout.visible(&player.app.rows, player.app.scroll);
+        let rows = layout.visible(&player.app.camera.rows, player.app.camera.scroll);
         rows.take_while(|row| row.2 <= line).last().map(|row| row.1)
     };
     let changed = layout.lanes.positions().map(|at| (at.x, at.y));
@@ -201,7 +202,7 @@ fn arrows_hide_no_slices() {
             let mut player = Player::of(trace.clone(), (width, height));
             player.app.theme = Theme::new(mode);
             let seen = hidden(&mut player);
-            player.app.all_arrows = true;
+            player.app.camera.all_arrows = true;
             let message = format!("{width}x{height} {mode:?}:\n{}", player.picture());
             assert_eq!(seen, (0, 0), "{message}");
         }
@@ -220,7 +221,7 @@ s2: A[20us..300us] wait(e) B[601us..900us]
     let (_, y) = player.place_of("└ nodes");
     let nodes = |player: &Player| line(&player.draw(), y);
     let with = nodes(&player);
-    player.app.all_arrows = false;
+    player.app.camera.all_arrows = false;
     let without = nodes(&player);
     let kept = with.chars().filter(|it| !"│ ".contains(*it));
     let own = without.chars().filter(|it| !"│ ".contains(*it));
@@ -228,9 +229,9 @@ s2: A[20us..300us] wait(e) B[601us..900us]
 }
 
 #[test]
-fn a_lane_without_arrows_has_one_line_whatever_the_room() {
+fn a_lane_without_arrows_has_one_line_on_any_screen() {
     let player = Player::of(scene(), (200, 100));
-    let rows = &player.app.rows;
+    let rows = &player.app.camera.rows;
     let heights = player.app.layout().heights(rows);
     for (index, row) in rows.iter().enumerate() {
         let lines = heights.of(rows, index);

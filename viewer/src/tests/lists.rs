@@ -2,6 +2,7 @@
 
 use crossterm::event::{MouseButton, MouseEventKind};
 
+use crate::action::{SourceRequest, ViewRequest};
 use crate::app::FollowMode;
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
@@ -12,7 +13,7 @@ fn pipeline() -> Player {
 
 /// The entries of the list on screen, cells joined by spaces.
 pub(super) fn entries(player: &Player) -> Vec<String> {
-    let list = player.app.list.as_ref().expect("a list");
+    let list = player.app.panels.list.as_ref().expect("a list");
     list.shown().map(words).collect()
 }
 
@@ -30,7 +31,11 @@ fn stalls_are_listed_longest_first_with_cause_and_culprit() {
         entries[0].starts_with("1.70 ms device 1 stream 4 waits E5 ← device 0 stream 2 'MatMul'"),
         "{entries:?}"
     );
-    let lengths: Vec<_> = player.app.stalls.worst_where(200, |it| it.is_notable());
+    let lengths: Vec<_> = player
+        .app
+        .document
+        .stalls
+        .worst_where(200, |it| it.is_notable());
     assert_eq!(entries.len(), lengths.len());
     assert_eq!(player.selected(), "task StreamWaitEvent at 0");
 }
@@ -38,29 +43,34 @@ fn stalls_are_listed_longest_first_with_cause_and_culprit() {
 #[test]
 fn the_timeline_shows_the_stall_that_the_cursor_is_on_and_goes_back_on_esc() {
     let mut player = pipeline();
-    let before = player.app.viewport;
+    let before = player.app.camera.viewport;
     player.play("W i end");
     let last = player.selected();
-    let span = player.app.selected.expect("a stall").span(&player.trace);
-    assert!(player.app.viewport.overlaps(span));
+    let span = player
+        .app
+        .camera
+        .selected
+        .expect("a stall")
+        .span(&player.trace);
+    assert!(player.app.camera.viewport.overlaps(span));
     player.play("enter");
-    assert!(player.app.list.is_none());
+    assert!(player.app.panels.list.is_none());
     assert_eq!(player.selected(), last);
     player.play("u u");
-    assert_eq!(player.app.viewport, before);
+    assert_eq!(player.app.camera.viewport, before);
     assert_eq!(player.selected(), "nothing");
     player.play("i down down esc");
     assert_eq!(player.selected(), "nothing");
-    assert_eq!(player.app.viewport, before);
+    assert_eq!(player.app.camera.viewport, before);
 }
 
 #[test]
 fn the_key_that_opens_a_list_closes_it_and_q_does_not_quit_from_it() {
     let mut player = pipeline();
     player.play("i i");
-    assert!(player.app.list.is_none());
+    assert!(player.app.panels.list.is_none());
     player.play("t q");
-    assert!(player.app.list.is_none());
+    assert!(player.app.panels.list.is_none());
     assert!(player.effects.is_empty());
 }
 
@@ -68,10 +78,14 @@ fn the_key_that_opens_a_list_closes_it_and_q_does_not_quit_from_it() {
 fn a_trace_without_stalls_has_no_list_of_them() {
     let mut player = Player::new("s1: A[5us..9us] by t1[4us..5us]", SMALL);
     player.play("i");
-    let stalls = player.app.stalls.worst_where(9, |it| it.is_notable());
+    let stalls = player
+        .app
+        .document
+        .stalls
+        .worst_where(9, |it| it.is_notable());
     match stalls.is_empty() {
         true => assert!(player.picture().contains("there is no stall")),
-        false => assert!(player.app.list.is_some()),
+        false => assert!(player.app.panels.list.is_some()),
     }
     player.play("esc B");
     assert!(player.picture().contains("there is no bookmark yet"));
@@ -122,7 +136,7 @@ fn tab_turns_through_the_tables_and_enter_goes_to_lanes_and_causes() {
     player.play("t tab tab");
     let devices = entries(&player);
     assert_eq!(devices.len(), 2);
-    assert!(devices[1].starts_with("device 1 1000 1 "), "{devices:?}");
+    assert!(devices[1].starts_with("1000 1 1 "), "{devices:?}");
     player.play("down enter");
     assert!(player.line_with("stream 4").starts_with('▶'));
     player.play("t tab tab tab");
@@ -144,7 +158,13 @@ fn tab_turns_through_the_tables_and_enter_goes_to_lanes_and_causes() {
     player.play("tab backtab");
     assert!(entries(&player).iter().any(|it| it.contains("event-wait")));
     player.play("enter");
-    let title = player.app.list.as_ref().expect("a list of stalls").title();
+    let title = player
+        .app
+        .panels
+        .list
+        .as_ref()
+        .expect("a list of stalls")
+        .title();
     assert!(title.starts_with("longest stalls: "), "{title}");
 }
 
@@ -156,7 +176,7 @@ fn the_palette_finds_an_action_by_words_and_does_it() {
     player.play("enter");
     assert_eq!(player.app.message.as_deref(), Some("nothing is folded"));
     player.play(": backspace q u i t enter");
-    assert_eq!(player.effects, [crate::action::ViewRequest::Quit]);
+    assert_eq!(player.effects, [ViewRequest::Quit]);
 }
 
 #[test]
@@ -165,9 +185,9 @@ fn a_click_chooses_an_entry_and_the_wheel_walks() {
     player.play("i");
     let detail = player.app.layout().detail;
     player.mouse(MouseEventKind::Down(MouseButton::Left), 5, detail.y + 4);
-    assert_eq!(player.app.list.as_ref().map(|it| it.cursor), Some(2));
+    assert_eq!(player.app.panels.list.as_ref().map(|it| it.cursor), Some(2));
     player.mouse(MouseEventKind::ScrollDown, 5, detail.y + 4);
-    assert_eq!(player.app.list.as_ref().map(|it| it.cursor), Some(3));
+    assert_eq!(player.app.panels.list.as_ref().map(|it| it.cursor), Some(3));
 }
 
 #[test]
@@ -178,7 +198,7 @@ fn the_cursor_of_a_long_list_stays_on_screen() {
     let mut player = Player::new(&format!("s1: {}", tasks.join(" ")), SMALL);
     player.play("i");
     for _ in 0..70 {
-        let cursor = player.app.list.as_ref().expect("a list").cursor;
+        let cursor = player.app.panels.list.as_ref().expect("a list").cursor;
         let marked = player
             .picture()
             .lines()
@@ -188,7 +208,7 @@ fn the_cursor_of_a_long_list_stays_on_screen() {
         player.play("down");
     }
     player.play("home pgdn pgup");
-    assert_eq!(player.app.list.as_ref().map(|it| it.cursor), Some(0));
+    assert_eq!(player.app.panels.list.as_ref().map(|it| it.cursor), Some(0));
 }
 
 #[test]
@@ -201,15 +221,17 @@ fn bookmarks_are_made_gone_to_and_forgotten() {
             .contains("bookmark: Gelu")
     );
     player.play("enter");
-    assert!(std::mem::take(&mut player.app.unsaved));
-    let here = player.app.viewport;
+    let save = ViewRequest::Source(SourceRequest::SaveBookmarks);
+    assert_eq!(player.effects, std::slice::from_ref(&save));
+    player.effects.clear();
+    let here = player.app.camera.viewport;
     player.play("0 B");
     assert_eq!(entries(&player).len(), 1);
     player.play("enter");
-    assert_eq!(player.app.viewport, here);
-    assert_eq!(player.app.follow, FollowMode::Off);
+    assert_eq!(player.app.camera.viewport, here);
+    assert_eq!(player.app.camera.follow, FollowMode::Off);
     player.play("B delete");
-    assert!(player.app.bookmarks.is_empty());
-    assert!(player.app.unsaved);
-    assert!(player.app.list.is_none());
+    assert!(player.app.document.bookmarks.is_empty());
+    assert_eq!(player.effects, [save]);
+    assert!(player.app.panels.list.is_none());
 }

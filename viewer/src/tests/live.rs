@@ -46,7 +46,7 @@ impl PartlyKnownRecording {
         }
         self.builder.settle();
         // A paused view keeps its content.
-        if !self.player.app.paused {
+        if !self.player.app.camera.paused {
             self.player.trace = self.builder.trace().clone();
         }
         self.player.data();
@@ -81,8 +81,8 @@ fn a_live_view_scrolls_from_the_start_and_keeps_its_scale() {
         growing.rows = calls((second - 1) * 1_000..second * 1_000).into_iter();
         growing.grow(usize::MAX);
         let app = &growing.player.app;
-        let (viewport, end) = (app.viewport, app.span.expect("a span").end);
-        assert_eq!(app.follow, FollowMode::Head);
+        let (viewport, end) = (app.camera.viewport, app.document.span.expect("a span").end);
+        assert_eq!(app.camera.follow, FollowMode::Head);
         // The room before the start has no times.
         let picture = growing.player.picture();
         assert!(
@@ -110,35 +110,41 @@ fn a_live_view_scrolls_from_the_start_and_keeps_its_scale() {
 #[test]
 fn a_short_recording_fills_the_screen_when_it_has_ended() {
     let mut growing = PartlyKnownRecording::new(1);
-    let running = growing.player.app.viewport;
+    let running = growing.player.app.camera.viewport;
     assert_eq!(running.length(), FOLLOWED_NS);
     growing.grow(1);
     let app = &growing.player.app;
-    assert_eq!(app.follow, FollowMode::Off);
-    assert_eq!(app.viewport, Viewport::fitting(app.span.expect("a span")));
+    assert_eq!(app.camera.follow, FollowMode::Off);
+    assert_eq!(
+        app.camera.viewport,
+        Viewport::fitting(app.document.span.expect("a span"))
+    );
 }
 
 #[test]
 fn a_followed_range_keeps_its_length() {
     let mut growing = PartlyKnownRecording::new(25);
     growing.player.play("w");
-    let length = growing.player.app.viewport.length();
+    let length = growing.player.app.camera.viewport.length();
     assert_eq!(length, FOLLOWED_NS * 2 / 3);
     growing.grow(10);
-    assert_eq!(growing.player.app.viewport.length(), length);
+    assert_eq!(growing.player.app.camera.viewport.length(), length);
     growing.player.play("s s s s");
-    assert_eq!(growing.player.app.viewport.length(), FOLLOWED_NS);
+    assert_eq!(growing.player.app.camera.viewport.length(), FOLLOWED_NS);
     growing.player.play("0");
-    assert_eq!(growing.player.app.follow, FollowMode::Everything);
+    assert_eq!(growing.player.app.camera.follow, FollowMode::Everything);
     growing.grow(10);
     let app = &growing.player.app;
-    assert_eq!(app.viewport, Viewport::fitting(app.span.expect("a span")));
+    assert_eq!(
+        app.camera.viewport,
+        Viewport::fitting(app.document.span.expect("a span"))
+    );
 }
 
 #[test]
 fn recorded_calls_not_on_screen_and_lost_calls_are_reported() {
     let mut growing = PartlyKnownRecording::new(5);
-    let shown = growing.player.app.counts.1;
+    let shown = growing.player.app.document.counts.1;
     let mut tell = |calls, lag, recording| {
         growing.player.event(InputEvent::Data(SourceProgress {
             recording,
@@ -167,7 +173,7 @@ fn recorded_calls_not_on_screen_and_lost_calls_are_reported() {
 #[test]
 fn a_live_view_follows_until_it_is_moved() {
     let mut growing = PartlyKnownRecording::new(25);
-    assert_eq!(growing.player.app.follow, FollowMode::Head);
+    assert_eq!(growing.player.app.camera.follow, FollowMode::Head);
     assert!(
         growing
             .player
@@ -175,26 +181,33 @@ fn a_live_view_follows_until_it_is_moved() {
             .contains("● live, following")
     );
     growing.player.play("w a");
-    assert_eq!(growing.player.app.follow, FollowMode::Off);
-    let moved = growing.player.app.viewport;
+    assert_eq!(growing.player.app.camera.follow, FollowMode::Off);
+    let moved = growing.player.app.camera.viewport;
     growing.grow(10);
-    assert_eq!(growing.player.app.viewport, moved);
+    assert_eq!(growing.player.app.camera.viewport, moved);
     growing.player.play("f");
-    assert_eq!(growing.player.app.follow, FollowMode::Head);
+    assert_eq!(growing.player.app.camera.follow, FollowMode::Head);
     growing.grow(10);
-    let end = growing.player.app.span.expect("a span").end;
-    assert!(growing.player.app.viewport.overlaps(TimeRange::at(end)));
+    let end = growing.player.app.document.span.expect("a span").end;
+    assert!(
+        growing
+            .player
+            .app
+            .camera
+            .viewport
+            .overlaps(TimeRange::at(end))
+    );
 }
 
 #[test]
 fn a_paused_view_stands_still_and_catches_up() {
     let mut growing = PartlyKnownRecording::new(25);
     growing.player.play("p");
-    let before = growing.player.app.counts;
-    let still = growing.player.app.viewport;
+    let before = growing.player.app.document.counts;
+    let still = growing.player.app.camera.viewport;
     growing.grow(10);
-    assert_eq!(growing.player.app.counts, before);
-    assert_eq!(growing.player.app.viewport, still);
+    assert_eq!(growing.player.app.document.counts, before);
+    assert_eq!(growing.player.app.camera.viewport, still);
     assert!(
         growing
             .player
@@ -203,7 +216,7 @@ fn a_paused_view_stands_still_and_catches_up() {
     );
     growing.player.play("p");
     growing.grow(0);
-    assert_ne!(growing.player.app.counts, before);
+    assert_ne!(growing.player.app.document.counts, before);
 }
 
 #[test]
@@ -220,25 +233,25 @@ fn the_status_of_the_program_is_shown_when_it_has_ended() {
 }
 
 #[test]
-fn a_view_of_what_has_ended_follows_nothing() {
+fn a_view_of_an_ended_recording_follows_nothing() {
     let mut growing = PartlyKnownRecording::new(usize::MAX);
     growing.grow(usize::MAX);
-    assert_eq!(growing.player.app.follow, FollowMode::Off);
+    assert_eq!(growing.player.app.camera.follow, FollowMode::Off);
     // Where it stood when the program ended: all of it.
     let player = &mut growing.player;
-    let span = player.app.span.expect("a span");
-    assert!(player.app.viewport.range().covers(span));
+    let span = player.app.document.span.expect("a span");
+    assert!(player.app.camera.viewport.range().covers(span));
     player.play("/ m e m c p y enter n");
-    let selected = player.app.selected;
+    let selected = player.app.camera.selected;
     assert!(selected.is_some());
     player.play("w w w");
-    assert_eq!(player.app.selected, selected);
+    assert_eq!(player.app.camera.selected, selected);
     let span = selected.expect("a selection").span(&player.trace);
-    assert!(player.app.viewport.overlaps(span), "{span:?}");
+    assert!(player.app.camera.viewport.overlaps(span), "{span:?}");
 }
 
 #[test]
-fn tasks_whose_times_are_still_to_come_are_drawn_at_their_launch() {
+fn tasks_without_times_yet_are_drawn_at_their_launch() {
     let player = Player::new("s1: B[?] | t1: aclInit[0..1us]", SMALL);
     assert!(player.line_with("stream 1").contains('▹'));
     assert!(player.picture().contains("unread 1"));

@@ -88,14 +88,14 @@ fn forget_peak() {
 /// not too much. Returns its result and its duration.
 fn look(player: &mut Player, recording: &mut Recording) -> (LoadedPart, Duration) {
     let begin = Instant::now();
-    let range = player.app.viewport.range();
+    let range = player.app.camera.viewport.range();
     let wide = range.widened(range.duration());
     let near = Arc::new(recording.summary(wide, ENTRIES).expect("the file reads"));
     player.overview.near = near;
     let loaded = [wide, range]
         .into_iter()
         .find_map(|range| Some((recording.window_with_graphs(range, MOST).ok()?, Some(range))));
-    let (trace, range) = loaded.unwrap_or_else(|| (recording.things().clone(), None));
+    let (trace, range) = loaded.unwrap_or_else(|| (recording.entities().clone(), None));
     let extent = LoadedExtent {
         is_whole: false,
         is_final: true,
@@ -170,12 +170,12 @@ fn look_around(
     recording: &mut Recording,
     length: i64,
 ) -> (FrameTimes, Vec<Duration>) {
-    let TimeRange { begin, end } = player.app.span.expect("there is something");
+    let TimeRange { begin, end } = player.app.document.span.expect("there is something");
     let (mut frames, mut looks) = (FrameTimes::default(), Vec::new());
     for place in 0..PLACES as i64 {
         let room = (end - begin - length).max(0);
         let from = begin + room / PLACES as i64 * place;
-        player.app.viewport = Viewport::new(from, from + length);
+        player.app.camera.viewport = Viewport::new(from, from + length);
         frames.draw(player);
         let (part, took) = look(player, recording);
         looks.push(took);
@@ -183,7 +183,7 @@ fn look_around(
             it.take_derived(part.trace, part.derived, part.range)
         });
         player.play(["right", "n", "down", "up"][place as usize % 4]);
-        player.app.viewport = Viewport::new(from, from + length);
+        player.app.camera.viewport = Viewport::new(from, from + length);
         player.app.jobs = Default::default();
         frames.draw(player);
     }
@@ -200,13 +200,13 @@ fn measure(folder: &Path, rows: u64) {
     let mut recording = Recording::open(&path, |_, _| true).expect("the file opens");
     let opened = begin.elapsed();
     let overview = overview(&mut recording);
-    let mut player = Player::of_parts(recording.things().clone(), overview, LARGE);
+    let mut player = Player::of_parts(recording.entities().clone(), overview, LARGE);
     player.draw();
     let first = begin.elapsed();
     let size = std::fs::metadata(&path).map_or(0, |it| it.len()) >> 20;
     let rows = recording.rows();
     println!("{rows} rows, {size} MB: opened {opened:.1?}, first frame after {first:.1?}");
-    let TimeRange { begin, end } = player.app.span.expect("there is something");
+    let TimeRange { begin, end } = player.app.document.span.expect("there is something");
     let mut length = end - begin;
     let (mut all, mut looks, mut worst) = (FrameTimes::default(), Vec::new(), Duration::ZERO);
     while length > MIN_LENGTH {
@@ -240,7 +240,7 @@ fn the_measured_recording_has_every_kind_of_lane() {
     generate(&path, 100_000);
     let mut recording = Recording::open(&path, |_, _| true).expect("the file opens");
     let overview = overview(&mut recording);
-    let mut player = Player::of_parts(recording.things().clone(), overview, LARGE);
+    let mut player = Player::of_parts(recording.entities().clone(), overview, LARGE);
     player.play("W home");
     let (part, _) = look(&mut player, &mut recording);
     player.take_derived(part.trace, part.derived, part.range);
@@ -268,11 +268,11 @@ fn nodes_of_a_graph_are_known_far_from_where_it_was_made() {
     generate(&path, 100_000);
     let mut recording = Recording::open(&path, |_, _| true).expect("the file opens");
     let overview = overview(&mut recording);
-    let mut player = Player::of_parts(recording.things().clone(), overview, LARGE);
-    let TimeRange { begin, end } = player.app.span.expect("a span");
+    let mut player = Player::of_parts(recording.entities().clone(), overview, LARGE);
+    let TimeRange { begin, end } = player.app.document.span.expect("a span");
     // Between the first and the second capture of each thread.
     let middle = begin + (end - begin) / 6;
-    player.app.viewport = Viewport::new(middle, middle + 2_000_000);
+    player.app.camera.viewport = Viewport::new(middle, middle + 2_000_000);
     let (part, _) = look(&mut player, &mut recording);
     let captures = part.trace.calls().iter();
     let first = captures.map(|call| call.begin).min().expect("calls");
@@ -284,7 +284,7 @@ fn nodes_of_a_graph_are_known_far_from_where_it_was_made() {
     let line = player.line_with("└ nodes");
     assert!(line.contains('⣀') && !line.contains('·'), "{line}");
     // An invisible window does without.
-    let range = player.app.viewport.range();
+    let range = player.app.camera.viewport.range();
     let plain = recording.window(range, MOST).expect("it is short");
     let first = plain.calls().iter().map(|call| call.begin).min();
     assert!(first.is_some_and(|first| first > begin + 10_000_000));

@@ -111,9 +111,6 @@ fn a_gesture(player: &mut Player, random: &mut Random) {
 
 /// Delayed results of a source.
 fn end_source(player: &mut Player) {
-    if let Some((name, _)) = player.app.keeping.take() {
-        crate::update::on_layout_saved(&mut player.app, &name, Err("no room".to_owned()));
-    }
     drop(player.app.jobs.take_orders());
     let export = player.app.jobs.of(JobKind::Export).map(|job| job.number);
     if let Some(number) = export {
@@ -148,6 +145,9 @@ fn play(mut player: Player, seed: u64, events: usize, every: usize) {
     ));
     for number in 0..events {
         step(&mut player, &mut random, &names);
+        if let Some((name, _)) = player.saved_layout() {
+            crate::update::on_layout_saved(&mut player.app, &name, Err("no room".to_owned()));
+        }
         player.effects.clear();
         if number % every == 0 {
             player.draw();

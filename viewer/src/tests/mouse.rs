@@ -51,7 +51,7 @@ fn drag(player: &mut Player, from: (u16, u16), to: u16) {
 fn tip(player: &Player) -> Option<String> {
     let before = player.picture();
     let mut bare = Player::of(player.trace.clone(), player.app.size);
-    bare.app.viewport = player.app.viewport;
+    bare.app.camera.viewport = player.app.camera.viewport;
     bare.app.theme = player.app.theme;
     let bare = bare.picture();
     let pairs = before.lines().zip(bare.lines());
@@ -63,32 +63,32 @@ fn tip(player: &Player) -> Option<String> {
 fn a_double_click_on_a_slice_fits_the_range_to_it() {
     let mut player = player();
     let (x, y) = player.place_of("MatMul 619 µs");
-    let before = player.app.viewport;
+    let before = player.app.camera.viewport;
     double_click(&mut player, (x, y));
     assert_eq!(player.selected(), "task MatMul at 481000");
-    let shown = player.app.viewport;
+    let shown = player.app.camera.viewport;
     assert_eq!(
         shown,
         Viewport::with_room(TimeRange::new(481_000, 1_100_000), 4)
     );
     player.play("u");
-    assert_eq!(player.app.viewport, before, "one step to undo");
+    assert_eq!(player.app.camera.viewport, before, "one step to undo");
 }
 
 #[test]
 fn two_clicks_with_a_pause_or_apart_are_no_double_click() {
     let mut player = player();
-    let before = player.app.viewport;
+    let before = player.app.camera.viewport;
     let (x, y) = player.place_of("MatMul 619 µs");
     click(&mut player, (x, y));
     wait(&mut player, 800);
     click(&mut player, (x, y));
-    assert_eq!(player.app.viewport, before);
+    assert_eq!(player.app.camera.viewport, before);
     wait(&mut player, 800);
     click(&mut player, (x, y));
     wait(&mut player, 100);
     click(&mut player, (x + 5, y));
-    assert_eq!(player.app.viewport, before);
+    assert_eq!(player.app.camera.viewport, before);
 }
 
 #[test]
@@ -102,29 +102,29 @@ fn a_double_click_on_an_idle_stretch_fits_and_on_nothing_does_nothing() {
         player.selected()
     );
     assert_eq!(
-        player.app.viewport,
+        player.app.camera.viewport,
         Viewport::with_room(TimeRange::new(400_000, 900_000), 4)
     );
     let mut player = self::player();
-    let before = player.app.viewport;
+    let before = player.app.camera.viewport;
     let lanes = player.app.layout().lanes;
     double_click(&mut player, (lanes.x + 30, lanes.bottom() - 1));
-    assert_eq!(player.app.viewport, before);
+    assert_eq!(player.app.camera.viewport, before);
 }
 
 #[test]
 fn a_double_click_on_the_ruler_or_the_second_line_shows_everything() {
     for line in 0..2 {
         let mut player = player();
-        let everything = player.app.viewport;
+        let everything = player.app.camera.viewport;
         player.play("W W");
-        let before = player.app.viewport;
+        let before = player.app.camera.viewport;
         let layout = player.app.layout();
         let y = [layout.ruler.y, layout.minimap.y][line];
         double_click(&mut player, (layout.ruler.x + 60, y));
-        assert_eq!(player.app.viewport, everything, "{line}");
+        assert_eq!(player.app.camera.viewport, everything, "{line}");
         player.play("u");
-        let back = player.app.viewport;
+        let back = player.app.camera.viewport;
         assert_eq!(back.length(), before.length(), "{line}");
     }
 }
@@ -134,16 +134,16 @@ fn a_double_click_on_the_ruler_of_a_live_view_shows_everything_from_then_on() {
     let mut player = Player::of(running_scene(), LARGE);
     let ruler = player.app.layout().ruler;
     double_click(&mut player, (ruler.x + 60, ruler.y));
-    assert_eq!(player.app.follow, FollowMode::Everything);
+    assert_eq!(player.app.camera.follow, FollowMode::Everything);
 }
 
 #[test]
 fn a_drag_in_the_ruler_chooses_a_range_and_zooms_to_it_when_it_ends() {
     let mut player = player();
-    let (ruler, before) = (player.app.layout().ruler, player.app.viewport);
+    let (ruler, before) = (player.app.layout().ruler, player.app.camera.viewport);
     let time = |cell: u16| before.time(i64::from(cell), ruler.width);
     drag(&mut player, (ruler.x + 100, ruler.y), ruler.x + 40);
-    assert_eq!(player.app.viewport, before, "not before it ends");
+    assert_eq!(player.app.camera.viewport, before, "not before it ends");
     let picture = player.picture();
     assert!(picture.contains("release to zoom to it"), "{picture}");
     let chosen = player.app.theme.chosen().bg;
@@ -152,30 +152,33 @@ fn a_drag_in_the_ruler_chooses_a_range_and_zooms_to_it_when_it_ends() {
     assert!(is_chosen(40) && is_chosen(70) && is_chosen(100));
     assert!(!is_chosen(38) && !is_chosen(102));
     player.mouse(UP, ruler.x + 40, ruler.y);
-    assert_eq!(player.app.viewport, Viewport::new(time(40), time(100)));
+    assert_eq!(
+        player.app.camera.viewport,
+        Viewport::new(time(40), time(100))
+    );
     assert!(!player.picture().contains("release to zoom"));
     player.play("u");
-    assert_eq!(player.app.viewport, before);
+    assert_eq!(player.app.camera.viewport, before);
 }
 
 #[test]
 fn a_drag_in_the_ruler_is_given_up_by_a_key_or_where_it_began() {
     let mut player = player();
-    let (ruler, before) = (player.app.layout().ruler, player.app.viewport);
+    let (ruler, before) = (player.app.layout().ruler, player.app.camera.viewport);
     drag(&mut player, (ruler.x + 100, ruler.y), ruler.x + 40);
     player.play("esc").mouse(UP, ruler.x + 40, ruler.y);
-    assert_eq!(player.app.viewport, before);
+    assert_eq!(player.app.camera.viewport, before);
     wait(&mut player, 1_000);
     drag(&mut player, (ruler.x + 100, ruler.y), ruler.x + 90);
     player.mouse(DRAG, ruler.x + 100, ruler.y);
     player.mouse(UP, ruler.x + 100, ruler.y);
-    assert_eq!(player.app.viewport, before);
+    assert_eq!(player.app.camera.viewport, before);
     // A button that was released outside the terminal is noticed when the mouse returns.
     wait(&mut player, 1_000);
     drag(&mut player, (ruler.x + 100, ruler.y), ruler.x + 40);
     player.mouse(MOVED, ruler.x + 20, ruler.y + 5);
     player.mouse(UP, ruler.x + 20, ruler.y);
-    assert_eq!(player.app.viewport, before);
+    assert_eq!(player.app.camera.viewport, before);
 }
 
 #[test]
@@ -193,12 +196,12 @@ fn a_drag_that_ends_over_a_list_ends() {
 }
 
 #[test]
-fn a_drag_in_the_second_line_moves_what_is_on_screen() {
+fn a_drag_in_the_second_line_moves_the_visible_range() {
     let mut player = player();
-    let everything = player.app.viewport;
+    let everything = player.app.camera.viewport;
     player.play("W");
-    let (minimap, before) = (player.app.layout().minimap, player.app.viewport);
-    let whole = Viewport::fitting(player.app.span.expect("a span"));
+    let (minimap, before) = (player.app.layout().minimap, player.app.camera.viewport);
+    let whole = Viewport::fitting(player.app.document.span.expect("a span"));
     // Held where it is, not at its middle.
     let held = whole.cell(before.begin(), minimap.width) as u16 + 3;
     drag(
@@ -206,18 +209,18 @@ fn a_drag_in_the_second_line_moves_what_is_on_screen() {
         (minimap.x + held, minimap.y),
         minimap.x + held + 20,
     );
-    let moved = player.app.viewport.begin() - before.begin();
+    let moved = player.app.camera.viewport.begin() - before.begin();
     let column = whole.length() / i64::from(minimap.width);
     assert!(
         (moved - 20 * column).abs() <= 20,
         "{moved} of {}",
         20 * column
     );
-    assert_eq!(player.app.viewport.length(), before.length());
+    assert_eq!(player.app.camera.viewport.length(), before.length());
     player.mouse(UP, minimap.x + held + 20, minimap.y);
     player.play("u");
     assert_eq!(
-        player.app.viewport, everything,
+        player.app.camera.viewport, everything,
         "a row of moves is one step"
     );
 }
@@ -227,12 +230,15 @@ fn a_click_in_the_second_line_goes_there() {
     let mut player = player();
     player.play("W W");
     let minimap = player.app.layout().minimap;
-    let whole = Viewport::fitting(player.app.span.expect("a span"));
+    let whole = Viewport::fitting(player.app.document.span.expect("a span"));
     for cell in [20, 120] {
         wait(&mut player, 1_000);
         click(&mut player, (minimap.x + cell, minimap.y));
         let middle = whole.time(i64::from(cell), minimap.width);
-        assert!((player.app.viewport.middle() - middle).abs() < 2, "{cell}");
+        assert!(
+            (player.app.camera.viewport.middle() - middle).abs() < 2,
+            "{cell}"
+        );
     }
 }
 
@@ -254,7 +260,7 @@ fn a_slice_that_is_pointed_at_says_its_name_and_length() {
 }
 
 #[test]
-fn short_slices_stalls_and_labels_say_what_they_are() {
+fn short_slices_stalls_and_labels_have_tooltips() {
     let mut player = Player::of(scene(), SMALL);
     let seen = |player: &mut Player, (x, y): (u16, u16)| {
         player.mouse(MOVED, x, y);

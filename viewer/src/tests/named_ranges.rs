@@ -106,7 +106,7 @@ fn a_range_is_selected_by_key_and_click_and_shows_its_content() {
     assert_eq!(player.selected(), "range epoch 1 at 0");
     // It can be zoomed to, marked and left like anything else.
     player.play("F m [ esc");
-    assert_eq!(player.app.marks.all().len(), 1);
+    assert_eq!(player.app.camera.marks.all().len(), 1);
     assert_eq!(player.selected(), "nothing");
 }
 

@@ -81,7 +81,7 @@ fn a_running_call_grows_in_its_line_until_it_returns() {
     hanging.lasts(6);
     let line = hanging.player.line_with("▒");
     assert!(line.contains("Malloc 6.00 ms, under way"), "{line}");
-    let span = hanging.player.app.span.expect("a span");
+    let span = hanging.player.app.document.span.expect("a span");
     assert_eq!(span.duration(), 8_000_000, "the view follows it");
     hanging.lasts(10);
     let grown = hanging.player.line_with("▒");
@@ -96,7 +96,7 @@ fn a_running_call_can_be_selected_and_stays_selected_when_it_returns() {
     let mut hanging = HangingThread::new();
     hanging.lasts(6);
     hanging.player.play("right right");
-    let open = hanging.player.app.selected;
+    let open = hanging.player.app.camera.selected;
     assert!(matches!(open, Some(Selection::Open(_))), "{open:?}");
     let picture = hanging.player.picture();
     assert!(picture.contains("has not returned"), "{picture}");
@@ -107,13 +107,13 @@ fn a_running_call_can_be_selected_and_stays_selected_when_it_returns() {
     assert!(hanging.player.picture().contains("dependencies are known"));
     hanging.player.play("left");
     assert_eq!(
-        hanging.player.app.selected,
+        hanging.player.app.camera.selected,
         Some(Selection::Item(Item::Call(CallId(0))))
     );
     hanging.player.play("right");
     hanging.returns(7);
     assert_eq!(
-        hanging.player.app.selected,
+        hanging.player.app.camera.selected,
         Some(Selection::Item(Item::Call(CallId(1))))
     );
 }

@@ -17,9 +17,9 @@ use crate::action::ViewRequest;
 use crate::app::ViewData;
 use crate::event::{InputEvent, KeyModifiers};
 use crate::keymap::key;
-use crate::list::ListKind;
 use crate::overview::RecordingOverview;
 use crate::pair::{ComparisonResult, PairData, ViewPair, areas, too_small, view};
+use crate::panels::{Changes, PanelKind};
 
 /// Steps of a kernel, a second one and a sync. `slow` times the first kernel, and what else a step has.
 fn training(steps: i64, slow: i64, more: &str) -> Trace {
@@ -153,13 +153,13 @@ impl PairPlayer {
         self.pair
             .halves
             .each_ref()
-            .map(|half| half.viewport.begin())
+            .map(|half| half.camera.viewport.begin())
     }
 
     /// The selected task or call of a half: its name and its begin.
     fn selected(&self, half: usize) -> Option<(String, i64)> {
         let trace = &self.traces[half];
-        let item = self.pair.halves[half].selected?.item()?;
+        let item = self.pair.halves[half].camera.selected?.item()?;
         Some((item.name(trace).to_owned(), item.span(trace).begin))
     }
 
@@ -189,7 +189,7 @@ fn steps(two: &PairPlayer) -> [Vec<i64>; 2] {
 }
 
 #[test]
-fn both_are_drawn_as_views_of_their_own() {
+fn both_are_drawn_as_separate_views() {
     for (name, size) in [("pair_200x50", LARGE), ("pair_80x24", SMALL)] {
         let two = PairPlayer::changed(size);
         let picture = two.picture();
@@ -221,7 +221,11 @@ fn zoom_and_pan_go_together() {
         let [a, b] = two.begins();
         assert_eq!(b - a, offset, "{key}");
         let [a, b] = &two.pair.halves;
-        assert_eq!(a.viewport.length(), b.viewport.length(), "{key}");
+        assert_eq!(
+            a.camera.viewport.length(),
+            b.camera.viewport.length(),
+            "{key}"
+        );
     }
     // The other half leads as well.
     two.play("O W d");
@@ -258,7 +262,7 @@ fn they_go_from_step_to_step_and_stay_aligned_at_it() {
     assert_eq!(two.begins(), [a[0] + inside, b[0] + inside]);
     // From elsewhere it continues with the step on screen.
     two.play("0 end W W");
-    let middle = two.pair.halves[0].viewport.middle();
+    let middle = two.pair.halves[0].camera.viewport.middle();
     let here = a.iter().filter(|begin| **begin <= middle).count();
     two.play("{");
     let words = format!("aligned at step {} of", here - 1);
@@ -266,7 +270,7 @@ fn they_go_from_step_to_step_and_stay_aligned_at_it() {
 }
 
 #[test]
-fn the_step_is_longer_by_what_the_line_between_says() {
+fn the_line_between_shows_the_difference_of_the_step() {
     let two = PairPlayer::changed(LARGE);
     let between = two.between();
     assert!(between.contains("(+25.0 %)"), "{between}");
@@ -280,8 +284,8 @@ fn changes_are_ranked_and_enter_goes_there_in_both() {
     let mut two = PairPlayer::changed(LARGE);
     assert!(two.message().contains("G lists"), "{}", two.message());
     two.play("} } G");
-    let list = two.pair.halves[0].list.as_ref().expect("a list");
-    assert_eq!(list.kind, ListKind::Changes);
+    let list = two.pair.halves[0].panels.list.as_ref().expect("a list");
+    assert_eq!(list.kind, PanelKind::Changes(Changes));
     let rows: Vec<String> = list.shown().map(cells).collect();
     let place = |text: &str| rows.iter().position(|row| row.contains(text));
     assert!(place("step").is_some(), "{rows:?}");
@@ -296,7 +300,7 @@ fn changes_are_ranked_and_enter_goes_there_in_both() {
     insta::assert_snapshot!("pair_changes_200x50", two.picture());
     let before = two.begins();
     two.play("enter");
-    assert!(two.pair.halves[0].list.is_none());
+    assert!(two.pair.halves[0].panels.list.is_none());
     let [a, b] = steps(&two);
     let (one, other) = (two.selected(0), two.selected(1));
     let (one, other) = (one.expect("a task of A"), other.expect("a task of B"));
@@ -306,7 +310,7 @@ fn changes_are_ranked_and_enter_goes_there_in_both() {
     assert_eq!(two.begins()[1] - two.begins()[0], before[1] - before[0]);
     // What only B has is selected there alone.
     two.play("G");
-    let list = two.pair.halves[0].list.as_ref().expect("a list");
+    let list = two.pair.halves[0].panels.list.as_ref().expect("a list");
     let cast = list
         .shown()
         .map(cells)
@@ -332,9 +336,9 @@ fn selections_of_both_can_be_aligned() {
     two.pair
         .halves
         .iter_mut()
-        .for_each(|half| half.selected = None);
+        .for_each(|half| half.camera.selected = None);
     two.play("n");
-    assert!(two.pair.halves[0].selected.is_some());
+    assert!(two.pair.halves[0].camera.selected.is_some());
     two.play("@");
     assert!(
         two.message().contains("nothing is selected in B"),
@@ -343,7 +347,7 @@ fn selections_of_both_can_be_aligned() {
     );
     two.play("O n n @");
     let begin = |half: usize| {
-        let selected = two.pair.halves[half].selected.expect("a selection");
+        let selected = two.pair.halves[half].camera.selected.expect("a selection");
         selected.span(&two.traces[half]).begin
     };
     let [a, b] = two.begins();
@@ -367,10 +371,10 @@ fn each_half_has_its_own_cursor_and_the_mouse_gives_the_focus() {
     let picture = two.picture();
     let title = picture.lines().nth(usize::from(areas[1].y));
     assert!(title.is_some_and(|it| it.contains("▶ B")), "{picture}");
-    let lane = two.pair.halves[0].lane;
+    let lane = two.pair.halves[0].camera.lane;
     two.play("down down");
-    assert_eq!(two.pair.halves[0].lane, lane);
-    assert_ne!(two.pair.halves[1].lane, lane);
+    assert_eq!(two.pair.halves[0].camera.lane, lane);
+    assert_ne!(two.pair.halves[1].camera.lane, lane);
     // The line between them belongs to neither.
     two.click(60, areas[0].bottom());
     assert_eq!(two.pair.focus, 1);
@@ -462,7 +466,7 @@ fn a_screen_that_becomes_too_small_says_so_and_comes_back() {
 }
 
 #[test]
-fn one_recording_alone_says_what_is_needed() {
+fn one_recording_alone_asks_for_a_second_one() {
     let mut player = Player::of(training(3, 100, ""), SMALL);
     for key in ["}", "{", "G", "O", "@"] {
         player.play("esc").play(key);

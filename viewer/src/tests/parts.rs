@@ -46,19 +46,19 @@ pub(super) fn overview(recording: &mut Recording) -> RecordingOverview {
 fn player() -> (Player, Recording) {
     let mut recording = recording();
     let overview = overview(&mut recording);
-    let things = recording.things().clone();
-    (Player::of_parts(things, overview, LARGE), recording)
+    let entities = recording.entities().clone();
+    (Player::of_parts(entities, overview, LARGE), recording)
 }
 
 fn shown(player: &Player) -> TimeRange {
-    player.app.viewport.range()
+    player.app.camera.viewport.range()
 }
 
 pub(super) fn load(player: &mut Player, recording: &mut Recording) {
     let range = shown(player);
     match recording.window(range, 400_000) {
         Ok(trace) => player.take_part(trace, Some(range)),
-        Err(WindowError::TooMany(_)) => player.take_part(recording.things().clone(), None),
+        Err(WindowError::TooMany(_)) => player.take_part(recording.entities().clone(), None),
         Err(error) => panic!("{error}"),
     }
 }
@@ -118,18 +118,18 @@ fn a_selection_survives_the_next_part_and_comes_back() {
     load(&mut player, &mut recording);
     assert_eq!(player.selected(), selected);
     // Far away it is not there, and then it is again.
-    let here = player.app.viewport;
+    let here = player.app.camera.viewport;
     player.play("end");
     load(&mut player, &mut recording);
     assert_eq!(player.selected(), "nothing");
-    player.app.viewport = here;
+    player.app.camera.viewport = here;
     load(&mut player, &mut recording);
     assert_eq!(player.selected(), selected);
     // Unless something else has been selected meanwhile.
     player.play("esc");
     load(&mut player, &mut recording);
     assert_eq!(player.selected(), "nothing");
-    assert_eq!(player.app.selected.and_then(Selection::item), None);
+    assert_eq!(player.app.camera.selected.and_then(Selection::item), None);
 }
 
 #[test]

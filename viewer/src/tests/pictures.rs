@@ -39,7 +39,7 @@ fn a_selected_task_shows_its_arguments() {
 }
 
 #[test]
-fn a_selected_sync_points_back_to_what_it_waited_for() {
+fn a_selected_sync_points_back_to_its_awaited_task() {
     both("sync_selected", "/ Synchronize enter");
 }
 
@@ -59,7 +59,7 @@ fn the_longest_stalls_in_a_list() {
 }
 
 #[test]
-fn statistics_of_what_is_on_screen() {
+fn statistics_of_the_visible_range() {
     both("statistics", "t");
     both("statistics_streams", "t tab");
 }

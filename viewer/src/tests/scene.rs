@@ -99,7 +99,7 @@ fn rows_other_than_calls((process, thread): (u32, u32)) -> impl Iterator<Item = 
 }
 
 #[test]
-fn every_kind_of_lane_is_there() {
+fn every_kind_of_lane_exists() {
     let player = Player::of(scene(), super::harness::LARGE);
     let picture = player.picture();
     let wanted = [

@@ -7,28 +7,33 @@ use ascend_trace_recording::TimeRange;
 use ascend_trace_testkit::whole::opened;
 
 use crate::event::InputEvent;
+use crate::picture::{Picture, PictureFormat};
 use crate::theme::{ColorMode, TerminalBackground, Theme};
 use crate::viewport::Viewport;
 
 use super::harness::Player;
 use super::scene::scene;
-use super::svg;
 
 fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/screenshots"))
+}
+
+fn svg(player: &Player, ground: TerminalBackground) -> Vec<u8> {
+    let picture = Picture::new(player.draw(), ground);
+    picture.encode(PictureFormat::Svg).expect("text")
 }
 
 #[track_caller]
 fn screenshot(name: &str, size: (u16, u16), script: &str) {
     let mut player = Player::of(scene(), size);
     player.play(script);
-    let drawn = svg::render(&player.draw());
+    let drawn = svg(&player, TerminalBackground::Dark);
     let path = folder().join(format!("{name}.svg"));
     if std::env::var_os("SCREENSHOTS").is_some_and(|it| it == "write") {
         std::fs::write(&path, drawn).expect("the folder can be written");
         return;
     }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    let kept = std::fs::read(&path).unwrap_or_default();
     assert!(
         kept == drawn,
         "{} differs from the view now: run docs/screenshots/update.sh",
@@ -70,7 +75,7 @@ fn a_recording_as_it_is_first_seen() {
     let from = layer.begin - 100_000;
     let mut player = Player::of(trace, (140, 40));
     player.app.title = "ascend-trace demo transformer".to_owned();
-    player.app.viewport = Viewport::new(from, from + 1_200_000);
+    player.app.camera.viewport = Viewport::new(from, from + 1_200_000);
     let looks = [
         ("demo", Theme::new(ColorMode::Truecolor)),
         (
@@ -87,8 +92,8 @@ fn a_recording_as_it_is_first_seen() {
             player.event(InputEvent::Resize(wide, high));
             let path = folder().join(format!("{name}_{wide}x{high}.svg"));
             let drawn = match name {
-                "demo_light" => svg::render_light(&player.draw()),
-                _ => svg::render(&player.draw()),
+                "demo_light" => svg(&player, TerminalBackground::Light),
+                _ => svg(&player, TerminalBackground::Dark),
             };
             std::fs::write(&path, drawn).expect("it can be written");
         }

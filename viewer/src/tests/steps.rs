@@ -25,16 +25,22 @@ fn steps_say_what_bounds_them_and_enter_goes_there() {
     player.line_with("steps");
     let found = entries(&player);
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[0].starts_with("step 0 device-bound 80"), "{found:?}");
-    assert!(found[1].starts_with("step 1 host-bound 85"), "{found:?}");
+    assert!(
+        found[0].starts_with("step 0 ") && found[0].contains(" 80.0% device-bound"),
+        "{found:?}"
+    );
+    assert!(
+        found[1].starts_with("step 1 ") && found[1].contains("% host-bound"),
+        "{found:?}"
+    );
     player.play("down enter");
-    assert!(player.app.list.is_none());
+    assert!(player.app.panels.list.is_none());
     let selected = player.selected();
     assert!(selected.contains("step 1"), "{selected}");
 }
 
 #[test]
-fn without_steps_the_table_is_empty_and_the_next_is_there() {
+fn without_steps_the_table_is_empty_and_the_next_one_works() {
     let mut player = Player::new("s1: A[5us..9us] by t1[0..1us]", LARGE);
     player.play("t backtab");
     assert!(entries(&player).is_empty());

@@ -9,6 +9,7 @@ use crate::event::InputEvent;
 use crate::job::JobNews;
 use crate::list::{ListState, RowId};
 
+use super::background_queries;
 use super::harness::{LARGE, PIPELINE, Player};
 use super::lists::entries;
 use super::live::PartlyKnownRecording;
@@ -18,7 +19,7 @@ fn pipeline() -> Player {
 }
 
 fn list(player: &Player) -> &ListState {
-    player.app.list.as_ref().expect("a list")
+    player.app.panels.list.as_ref().expect("a list")
 }
 
 /// The sort keys of the list's rows, in the visible order.
@@ -54,16 +55,16 @@ fn a_key_goes_through_the_columns_and_another_turns_the_order() {
     assert_eq!(column(&player, 0), made);
     player.play("<");
     assert_eq!(list(&player).sort.map(|it| it.column), Some(columns - 1));
-    assert!(player.line_with("max▼").contains("operation"));
+    assert!(player.line_with("share▼").contains("operation"));
 }
 
 #[test]
-fn numbers_are_sorted_by_what_they_stand_for_and_the_unknown_comes_last() {
+fn numbers_are_sorted_by_value_and_unknown_ones_come_last() {
     let mut player = pipeline();
-    player.play("t > > > >");
+    player.play("t <");
     assert!(player.line_with("share▼").contains("operation"));
     for turned in [false, true] {
-        let shares = column(&player, 3);
+        let shares = column(&player, 8);
         let known: Vec<f64> = shares
             .iter()
             .filter_map(|it| it.strip_suffix('%')?.parse().ok())
@@ -102,16 +103,16 @@ fn a_click_on_a_heading_sorts_by_it_and_a_second_one_turns_the_order() {
     assert_eq!(player.place_of("p99").1, heading);
     click(&mut player, "p99");
     assert!(player.line_with("p99▼").contains("operation"));
-    let first = column(&player, 7);
+    let first = column(&player, 6);
     click(&mut player, "p99▼");
     assert!(player.line_with("p99▲").contains("operation"));
-    assert_ne!(column(&player, 7), first);
+    assert_ne!(column(&player, 6), first);
     click(&mut player, "kind");
     assert_eq!(list(&player).sort.map(|it| it.column), Some(1));
 }
 
 #[test]
-fn a_filter_shows_what_has_a_text_while_it_is_typed() {
+fn a_filter_shows_matching_rows_while_it_is_typed() {
     let mut player = pipeline();
     player.play("t / m");
     let all = list(&player).entries.len();
@@ -139,7 +140,7 @@ fn a_filter_shows_what_has_a_text_while_it_is_typed() {
     player.play("/ ß ß");
     assert!(player.line_with(&format!("0 of {all}")).contains("nothing"));
     player.play("down enter esc esc");
-    assert!(player.app.list.is_none());
+    assert!(player.app.panels.list.is_none());
 }
 
 #[test]
@@ -155,7 +156,7 @@ fn letters_that_are_keys_are_typed_into_a_filter() {
 }
 
 #[test]
-fn stalls_and_bookmarks_are_filtered_and_enter_goes_to_what_is_shown() {
+fn stalls_and_bookmarks_are_filtered_and_enter_goes_to_the_shown_row() {
     let mut player = pipeline();
     player.play("i / d e v i c e space 1 enter");
     let all = entries(&player);
@@ -163,8 +164,8 @@ fn stalls_and_bookmarks_are_filtered_and_enter_goes_to_what_is_shown() {
     player.play("enter");
     assert_eq!(player.selected(), "task StreamWaitEvent at 0");
     player.play("esc W b x x enter 0 b y y enter B / y y enter delete");
-    assert_eq!(player.app.bookmarks.len(), 1);
-    let left = &player.app.bookmarks[0].name;
+    assert_eq!(player.app.document.bookmarks.len(), 1);
+    let left = &player.app.document.bookmarks[0].name;
     assert!(left.ends_with("xx"), "the other one is forgotten: {left}");
 }
 
@@ -246,4 +247,51 @@ fn stalls_of_a_long_recording_keep_order_filter_and_row_when_all_are_known() {
     assert!(entries(&player).iter().all(|it| it.contains("host")));
     let is_there = list(&player).shown().any(|it| it.id.is_same(&row));
     assert!(!is_there || current(&player).is_same(&row));
+}
+
+/// Two functions allocate. The first allocation is freed.
+const ALLOCATIONS: &str = "
+s1: A[30us..90us] by t1[25us..26us]
+t1: aclrtMalloc(1048576,1000)[0..5us] aclrtFree(1000)[10us..11us] aclrtMalloc(3145728,1000)[12us..15us]
+t1: aclrtMallocHost(1048576,2000)[20us..22us]
+";
+
+#[test]
+fn memory_in_use_is_listed_by_call_site_and_enter_goes_to_the_largest_allocation() {
+    let mut player = Player::new(ALLOCATIONS, LARGE);
+    player.play("#");
+    player.line_with("memory in use by call site  1/2");
+    player.line_with("4 MiB by the calls of all of the recording");
+    let found = entries(&player);
+    assert!(
+        found[0].starts_with("3 MiB 75.0% 1 2 aclrtMalloc - "),
+        "{found:?}"
+    );
+    assert!(
+        found[1].starts_with("1 MiB 25.0% 1 1 aclrtMallocHost - "),
+        "{found:?}"
+    );
+    player.play("enter");
+    assert_eq!(player.selected(), "call Malloc at 12000");
+    player.play("# #");
+    assert!(player.app.panels.list.is_none());
+}
+
+#[test]
+fn without_memory_in_use_the_panel_does_not_open() {
+    let mut player = Player::new(
+        "t1: aclrtMalloc(64,1000)[0..5us] aclrtFree(1000)[10us..11us]",
+        LARGE,
+    );
+    player.play("#");
+    player.line_with("no allocation is known to be in use");
+    assert!(player.app.panels.list.is_none());
+}
+
+#[test]
+fn memory_of_a_long_recording_is_that_of_all_of_it() {
+    let (mut player, mut recording) = background_queries::player();
+    player.play("#");
+    background_queries::pursue_sums(&mut player, &mut recording);
+    player.line_with("by the calls of all of the recording");
 }

@@ -73,10 +73,10 @@ fn an_open_part_is_right_at_every_zoom() {
         let line = player.line_with("stream 1 ");
         let left = line.find('│').map_or(0, |it| line[..it].chars().count()) + 1;
         let lanes = usize::from(LARGE.0) - left;
-        let viewport = player.app.viewport;
+        let viewport = player.app.camera.viewport;
         let cell = viewport.length() as f64 / lanes as f64;
         // Of MatMul from 100 to 800 µs, and all of Gelu.
-        let begin = player.app.span.expect("a span").begin;
+        let begin = player.app.document.span.expect("a span").begin;
         let visible = |from: i64, until: i64| {
             let (from, until) = (begin + (from - 50) * 1_000, begin + (until - 50) * 1_000);
             (until.min(viewport.end()) - from.max(viewport.begin())).max(0) as f64
@@ -150,4 +150,17 @@ fn a_slice_and_its_details_say_the_estimate() {
         "{}",
         player.picture()
     );
+}
+
+/// The tasks without a time worked as well.
+#[test]
+fn the_busy_share_of_a_sampled_stream_is_a_lower_limit() {
+    let line = |timing: &str| {
+        let text = "s1: Add[0..50us] Add[not-sampled] Add[90us..100us]";
+        let mut timeline = Timeline::parse(text).expect("a timeline");
+        timing.clone_into(&mut timeline.session.timing);
+        Player::of(timeline.trace(), LARGE).line_with("stream 1 ")
+    };
+    assert!(line("sample=2").contains("≥60%"), "{}", line("sample=2"));
+    assert!(!line("events").contains('≥'), "{}", line("events"));
 }

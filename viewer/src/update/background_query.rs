@@ -1,9 +1,7 @@
 //! Searches through a whole long recording: requests and results.
 
 use ascend_trace_analysis::calls::CallTree;
-use ascend_trace_analysis::checks::Finding;
-use ascend_trace_analysis::stats::StallGroup;
-use ascend_trace_analysis::{Lane, Stats};
+use ascend_trace_analysis::{Fold, Lane, Stats};
 
 use ascend_trace_recording::{ThreadId, TimeRange};
 
@@ -12,13 +10,12 @@ use crate::background_query::{
     BackgroundQuery, FoundElsewhere, MatchQuery, QueryCourse, QueryKind,
 };
 use crate::background_query::{
-    BlameQuery, CallsQuery, SlowestQuery, StallQuery, StatsQuery, WantedStalls,
+    CallsQuery, FoldQuery, FoundStall, SlowestQuery, StallQuery, StatsQuery, WantedStalls,
 };
-use crate::cached_results::{CachedBlame, CachedFindings, CachedStalls, CachedStats};
-use crate::flame::SummedCalls;
+use crate::cached_results::{CallsKey, LongestStallsKey, ResultKey, StatsKey};
 use crate::job::{Job, JobKind, JobNews};
-use crate::list::{ListKind, StallFilter};
 use crate::overview::RecordingOverview;
+use crate::panels::{PanelKind, StallFilter};
 use crate::recording_totals::RecordingTotals;
 use crate::text::{fit, moment};
 use crate::viewport::Viewport;
@@ -28,11 +25,11 @@ use super::{critical, flame, lists, navigate, select, walk};
 /// Calls and tasks that are on screen, about, when something is shown that was found far away.
 const SHOWN: u64 = 20_000;
 /// Stalls that are listed.
-pub(super) const LISTED: usize = 200;
+pub(crate) const LISTED: usize = 200;
 
 /// Requests the next match after the loaded part.
 pub(super) fn next_match(app: &mut App, from: i64, forward: bool) {
-    let Some(search) = app.search.clone() else {
+    let Some(search) = app.camera.search.clone() else {
         return;
     };
     let what = format!("“{}”", fit(&search.text, 30));
@@ -57,7 +54,7 @@ pub(super) fn next_stall(
     };
     let course = QueryCourse::new(forward, from.0, false);
     let wanted = WantedStalls::Next(from.0, from.1, course.towards);
-    let mut query = StallQuery::new(wanted, app.arrangement.clone(), app.least);
+    let mut query = StallQuery::new(wanted, app.camera.arrangement.clone(), app.camera.least);
     if !forward {
         query.begin_before(from.0, &overview.whole);
     }
@@ -70,27 +67,28 @@ pub(super) fn next_stall(
 }
 
 /// Looks for the longest stalls, unless they are known.
-pub(super) fn longest(app: &mut App, which: StallFilter) {
+pub(crate) fn longest(app: &mut App, which: StallFilter) {
     if known_longest(app, which).is_some() {
         return;
     }
     let blame = match which {
-        StallFilter::Blame(id) => app.blames.get(id).cloned(),
+        StallFilter::Blame(id) => app.document.blames.get(id).cloned(),
         StallFilter::All | StallFilter::Cause(_) => None,
     };
     let course = QueryCourse::new(true, i64::MIN, false);
     let wanted = WantedStalls::Longest(LISTED, which);
-    let query = StallQuery::new(wanted, app.arrangement.clone(), app.least).blaming(blame);
+    let query =
+        StallQuery::new(wanted, app.camera.arrangement.clone(), app.camera.least).blaming(blame);
     let what = "the longest stalls".to_owned();
     start(app, what, QueryKind::Stalls(Box::new(query)), course);
 }
 
 /// Requests the sums of the range on screen, if it is not loaded. A view that follows the newest
 /// timestamp has another range before that is done.
-pub(super) fn statistics(app: &mut App, world: ViewData<'_>) {
-    let range = app.viewport.range();
+pub(crate) fn statistics(app: &mut App, world: ViewData<'_>) {
+    let range = app.camera.viewport.range();
     let is_loaded = world.overview.is_loaded(range);
-    if is_loaded || app.follow != FollowMode::Off || known_statistics(app, range).is_some() {
+    if is_loaded || app.camera.follow != FollowMode::Off || known_statistics(app, range).is_some() {
         return;
     }
     let query = StatsQuery { range, stats: None };
@@ -100,9 +98,10 @@ pub(super) fn statistics(app: &mut App, world: ViewData<'_>) {
 }
 
 /// The tables of a range that is not loaded, if they have been made.
-pub(super) fn known_statistics(app: &App, range: TimeRange) -> Option<&Stats> {
-    let known = app.summed.as_ref()?;
-    (known.range == range && known.counts == app.counts).then_some(&known.stats)
+pub(crate) fn known_statistics(app: &App, range: TimeRange) -> Option<&Stats> {
+    app.document
+        .cache
+        .get(app.document.counts, &StatsKey(range))
 }
 
 /// Sums up the calls of a thread in a range that is not loaded.
@@ -119,9 +118,10 @@ pub(super) fn calls(app: &mut App, thread: ThreadId, range: TimeRange) {
 
 /// The calls of a thread in a range that is not loaded, if they have been summed up.
 pub(super) fn known_calls(app: &App, thread: ThreadId, range: TimeRange) -> Option<&CallTree> {
-    let known = app.summed_calls.as_ref()?;
-    let is_same = (known.thread, known.window, known.counts) == (thread, range, app.counts);
-    is_same.then_some(&known.tree)
+    let window = range;
+    app.document
+        .cache
+        .get(app.document.counts, &CallsKey { thread, window })
 }
 
 /// Looks for the slowest task or call of a name in a range that is not loaded.
@@ -138,51 +138,58 @@ pub(super) fn slowest(app: &mut App, name: &str, task: bool, range: TimeRange) {
 }
 
 /// The longest stalls of the whole recording, if they have been found.
-pub(super) fn known_longest(app: &App, which: StallFilter) -> Option<&CachedStalls> {
-    let hidden = app.arrangement.hidden_lanes();
-    let known = app.longest.as_ref()?;
-    let is_same = (known.which, known.least, known.hidden) == (which, app.least, hidden);
-    (is_same && known.counts == app.counts).then_some(known)
-}
-
-/// Sums stalls up by who is to blame, unless that is known.
-pub(super) fn blames(app: &mut App) {
-    if known_blamed(app).is_some() {
-        return;
-    }
-    let query = BlameQuery {
-        arrangement: app.arrangement.clone(),
-        least: app.least,
-        groups: None,
+pub(crate) fn known_longest(app: &App, which: StallFilter) -> Option<&[FoundStall]> {
+    let key = LongestStallsKey {
+        which,
+        least: app.camera.least,
+        hidden: app.camera.arrangement.hidden_lanes(),
     };
-    let what = "the culprits of stalls".to_owned();
-    let course = QueryCourse::new(true, i64::MIN, false);
-    start(app, what, QueryKind::Blames(Box::new(query)), course);
+    app.document
+        .cache
+        .get(app.document.counts, &key)
+        .map(Vec::as_slice)
 }
 
-/// The stalls of the whole recording by who is to blame, if they have been summed up.
-pub(super) fn known_blamed(app: &App) -> Option<&[StallGroup]> {
-    let hidden = app.arrangement.hidden_lanes();
-    let known = app.blamed_all.as_ref()?;
-    let is_same = (known.least, known.hidden, known.counts) == (app.least, hidden, app.counts);
-    is_same.then_some(known.groups.as_slice())
+/// An analysis of all of the recording, for a panel.
+pub(crate) struct PanelAnalysis<K, M, A, V> {
+    /// Where the result is kept.
+    pub(crate) key: K,
+    /// Subject of the query, for the message.
+    pub(crate) what: &'static str,
+    /// Makes the fold.
+    pub(crate) make: M,
+    /// Makes the value for the cache.
+    pub(crate) rows: fn(A) -> V,
+    /// Runs once the result is known.
+    pub(crate) show: fn(&mut App, ViewData<'_>),
 }
 
-/// Lets the checks look through all of the recording, unless they have.
-pub(super) fn findings(app: &mut App) {
-    if known_findings(app).is_some() {
+/// Begins an analysis, unless its result is known.
+pub(crate) fn analyse<F, K, M>(app: &mut App, wanted: PanelAnalysis<K, M, F::Answer, K::Value>)
+where
+    F: Fold + 'static,
+    F::Answer: Send,
+    K: ResultKey + Send,
+    M: Fn() -> F + Send + 'static,
+{
+    if app
+        .document
+        .cache
+        .get(app.document.counts, &wanted.key)
+        .is_some()
+    {
         return;
     }
-    let what = "what checks find".to_owned();
+    let (key, rows, show) = (wanted.key, wanted.rows, wanted.show);
+    let done = move |app: &mut App, world: ViewData<'_>, answer: F::Answer| {
+        app.document
+            .cache
+            .put(app.document.counts, key, rows(answer));
+        show(app, world);
+    };
+    let query = QueryKind::Panel(Box::new(FoldQuery::new(wanted.make, done)));
     let course = QueryCourse::new(true, i64::MIN, false);
-    let query = QueryKind::Findings(Box::default());
-    start(app, what, query, course);
-}
-
-/// What checks found in the whole recording, if they have looked.
-pub(super) fn known_findings(app: &App) -> Option<&[Finding]> {
-    let known = app.findings_all.as_ref()?;
-    (known.counts == app.counts).then_some(known.findings.as_slice())
+    start(app, wanted.what.to_owned(), query, course);
 }
 
 /// Begins a query, and returns its number.
@@ -236,47 +243,25 @@ fn done(app: &mut App, world: ViewData<'_>, query: BackgroundQuery, what: &str) 
             None => app.message = Some(format!("nothing in all of the recording is {what}")),
         },
         QueryKind::Stalls(query) => stalls(app, world, *query, course.is_forward()),
-        QueryKind::Blames(query) => {
-            if let Some(groups) = query.groups {
-                app.blamed_all = Some(CachedBlame {
-                    least: query.least,
-                    counts: app.counts,
-                    hidden: query.arrangement.hidden_lanes(),
-                    groups,
-                });
-                lists::show_blames(app, world);
-            }
-        }
-        QueryKind::Findings(query) => {
-            if let Some(findings) = query.findings {
-                app.findings_all = Some(CachedFindings {
-                    counts: app.counts,
-                    findings,
-                });
-                lists::show_findings(app, world);
-            }
-        }
+        QueryKind::Panel(query) => query.done(app, world),
         QueryKind::Critical(query) => critical::done(app, world, *query),
         QueryKind::Statistics(query) => {
             if let Some(stats) = query.stats {
-                if query.range.covers(app.span.unwrap_or_default()) {
-                    app.overall = Some(RecordingTotals::of(&stats, None));
+                if query.range.covers(app.document.span.unwrap_or_default()) {
+                    app.document.overall = Some(RecordingTotals::of(&stats, None));
                 }
-                app.summed = Some(CachedStats {
-                    range: query.range,
-                    counts: app.counts,
-                    stats,
-                });
+                app.document
+                    .cache
+                    .put(app.document.counts, StatsKey(query.range), stats);
                 lists::show_statistics(app, world);
             }
         }
         QueryKind::Calls(query) => {
-            app.summed_calls = Some(SummedCalls {
+            let key = CallsKey {
                 thread: query.thread,
                 window: query.range,
-                counts: app.counts,
-                tree: query.tree,
-            });
+            };
+            app.document.cache.put(app.document.counts, key, query.tree);
             flame::show(app, world);
         }
         QueryKind::Slowest(query) => match query.found {
@@ -288,14 +273,16 @@ fn done(app: &mut App, world: ViewData<'_>, query: BackgroundQuery, what: &str) 
 
 fn stalls(app: &mut App, world: ViewData<'_>, query: StallQuery, forward: bool) {
     if let Some((which, least)) = query.listed() {
-        app.longest = Some(CachedStalls {
+        let key = LongestStallsKey {
             which,
             least,
-            counts: app.counts,
-            hidden: app.arrangement.hidden_lanes(),
-            stalls: query.found_stalls,
-        });
-        let is_open = app.list.as_ref().map(|list| list.kind) == Some(ListKind::Stalls(which));
+            hidden: app.camera.arrangement.hidden_lanes(),
+        };
+        app.document
+            .cache
+            .put(app.document.counts, key, query.found_stalls);
+        let is_open =
+            app.panels.list.as_ref().map(|list| list.kind) == Some(PanelKind::Stalls(which));
         match is_open {
             true => lists::show_longest(app, world),
             false => app.message = Some("the longest stalls are known: i lists them".to_owned()),
@@ -314,22 +301,22 @@ fn stalls(app: &mut App, world: ViewData<'_>, query: StallQuery, forward: bool) 
 fn go(app: &mut App, world: ViewData<'_>, found: &FoundElsewhere, message: &str) {
     walk::remember(app);
     show(app, world, found);
-    let start = app.span.map_or(0, |span| span.begin);
+    let start = app.document.span.map_or(0, |span| span.begin);
     let at = moment(found.span.begin.saturating_sub(start));
     app.message = Some(format!("{message}, at {at}"));
 }
 
 /// Goes to something that need not be loaded. It is selected as soon as it is.
 pub(super) fn show(app: &mut App, world: ViewData<'_>, found: &FoundElsewhere) {
-    if let Some(selected) = found.identity.find(world.trace, &app.stalls) {
+    if let Some(selected) = found.identity.find(world.trace, &app.document.stalls) {
         select::select(app, world, selected);
     } else {
-        app.selected = None;
-        app.away = Some(found.identity);
-        app.walk = None;
+        app.camera.selected = None;
+        app.camera.away = Some(found.identity);
+        app.camera.walk = None;
         app.reveal_track(world, found.lane);
-        app.lane = Some(found.lane);
-        app.group = None;
+        app.camera.lane = Some(found.lane);
+        app.camera.group = None;
     }
     close_up(app, world.overview, found.span);
     select::reveal_lane(app);
@@ -337,17 +324,17 @@ pub(super) fn show(app: &mut App, world: ViewData<'_>, found: &FoundElsewhere) {
 
 /// Shows a span so closely that single calls and tasks can be read.
 fn close_up(app: &mut App, overview: &RecordingOverview, span: TimeRange) {
-    let range = app.viewport.range();
+    let range = app.camera.viewport.range();
     if range.covers(span) && overview.is_loaded(range) {
         return;
     }
-    let whole = app.span.unwrap_or(span);
+    let whole = app.document.span.unwrap_or(span);
     let rows = overview.calls.saturating_add(overview.tasks).max(1);
     let share = SHOWN as f64 / rows as f64;
     let readable = (whole.duration() as f64 * share.min(1.0)) as i64;
-    let length = app.viewport.length().min(readable);
+    let length = app.camera.viewport.length().min(readable);
     let length = length.max(span.duration() / 4 * 5);
     let viewport = Viewport::new(0, length).around(span);
-    app.follow = FollowMode::Off;
+    app.camera.follow = FollowMode::Off;
     navigate::show(app, viewport);
 }

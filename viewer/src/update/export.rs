@@ -28,7 +28,7 @@ pub(super) fn begin(app: &mut App, name: &str, whole: bool) {
     if name.is_empty() {
         return;
     }
-    let range = app.viewport.range();
+    let range = app.camera.viewport.range();
     let job = Job::Export(ExportJob {
         number: app.jobs.next(),
         path: name.to_owned(),

@@ -14,15 +14,15 @@ use super::{background_query, lists, select, walk};
 
 /// Opens it on the thread that the cursor is on, or closes it.
 pub(super) fn toggle(app: &mut App, world: ViewData<'_>) {
-    if app.flame.take().is_some() {
+    if app.panels.flame.take().is_some() {
         return select::reveal_lane(app);
     }
     let Some(thread) = here(app, world.trace) else {
         app.message = Some("there is no host thread with calls".to_owned());
         return;
     };
-    app.list = None;
-    app.flame = Some(FlameGraph {
+    app.panels.list = None;
+    app.panels.flame = Some(FlameGraph {
         thread,
         tree: CallTree::default(),
         cursor: 0,
@@ -35,11 +35,11 @@ pub(super) fn toggle(app: &mut App, world: ViewData<'_>) {
 
 /// The thread of the current lane, of the selection's call, or the first one.
 fn here(app: &App, trace: &Trace) -> Option<ThreadId> {
-    let of_lane = app.lane.and_then(|key| match key {
+    let of_lane = app.camera.lane.and_then(|key| match key {
         TrackKey::Thread(id, _) | TrackKey::Ranges(id, _) => Some(id),
         _ => None,
     });
-    let item = app.selected.and_then(Selection::item);
+    let item = app.camera.selected.and_then(Selection::item);
     let of_selection = || item.map(|item| trace.call(item.call(trace)).thread);
     of_lane
         .or_else(of_selection)
@@ -47,7 +47,7 @@ fn here(app: &App, trace: &Trace) -> Option<ThreadId> {
 }
 
 fn threads(app: &App) -> Vec<ThreadId> {
-    let keys = app.rows.iter().filter_map(|row| row.track());
+    let keys = app.camera.rows.iter().filter_map(|row| row.track());
     let threads = keys.filter_map(|key| match key {
         TrackKey::Thread(id, 0) => Some(id),
         _ => None,
@@ -57,9 +57,9 @@ fn threads(app: &App) -> Vec<ThreadId> {
 
 /// Sums up the range on screen.
 fn make(app: &mut App, world: ViewData<'_>) {
-    let range = app.viewport.range();
+    let range = app.camera.viewport.range();
     let basis = lists::basis(app);
-    let Some(thread) = app.flame.as_ref().map(|flame| flame.thread) else {
+    let Some(thread) = app.panels.flame.as_ref().map(|flame| flame.thread) else {
         return;
     };
     let is_loaded = world.overview.is_loaded(range);
@@ -69,13 +69,13 @@ fn make(app: &mut App, world: ViewData<'_>) {
         (false, Some(tree)) => (tree, true),
         (false, None) => {
             // A view that follows the newest timestamp has another range before that is done.
-            if app.follow == FollowMode::Off {
+            if app.camera.follow == FollowMode::Off {
                 background_query::calls(app, thread, range);
             }
             (CallTree::of(world.trace, thread, range), false)
         }
     };
-    if let Some(flame) = &mut app.flame {
+    if let Some(flame) = &mut app.panels.flame {
         flame.renew(tree, is_whole);
         flame.basis = basis;
     }
@@ -84,9 +84,12 @@ fn make(app: &mut App, world: ViewData<'_>) {
 /// Makes it again when the range on screen or the recording has changed.
 pub(super) fn refresh(app: &mut App, world: ViewData<'_>) {
     let now = lists::basis(app);
-    let Some(flame) = &app.flame else { return };
+    let Some(flame) = &app.panels.flame else {
+        return;
+    };
     let is_later = now.second != flame.basis.second;
-    let is_moved = now.range != flame.basis.range && (app.follow == FollowMode::Off || is_later);
+    let is_moved =
+        now.range != flame.basis.range && (app.camera.follow == FollowMode::Off || is_later);
     let is_grown = now.content != flame.basis.content && is_later;
     let was_loaded = !flame.is_whole && world.overview.is_loaded(now.range);
     if is_moved || is_grown || was_loaded {
@@ -96,14 +99,14 @@ pub(super) fn refresh(app: &mut App, world: ViewData<'_>) {
 
 /// Shows the sums of a window that is not loaded.
 pub(super) fn show(app: &mut App, world: ViewData<'_>) {
-    if app.flame.is_some() {
+    if app.panels.flame.is_some() {
         make(app, world);
     }
 }
 
 /// Handles a key; false when the key has its usual meaning.
 pub(super) fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> bool {
-    let Some(flame) = &mut app.flame else {
+    let Some(flame) = &mut app.panels.flame else {
         return false;
     };
     match key.code {
@@ -116,7 +119,7 @@ pub(super) fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> bool
         KeyCode::BackTab => turn(app, world, false),
         KeyCode::Enter => to_longest(app, world),
         KeyCode::Esc | KeyCode::Char('q') => {
-            app.flame = None;
+            app.panels.flame = None;
             select::reveal_lane(app);
         }
         _ => return false,
@@ -127,7 +130,9 @@ pub(super) fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> bool
 /// The next thread, or the one before.
 fn turn(app: &mut App, world: ViewData<'_>, forward: bool) {
     let threads = threads(app);
-    let Some(flame) = &mut app.flame else { return };
+    let Some(flame) = &mut app.panels.flame else {
+        return;
+    };
     let here = threads.iter().position(|it| *it == flame.thread);
     let step = if forward {
         1
@@ -145,7 +150,7 @@ fn turn(app: &mut App, world: ViewData<'_>, forward: bool) {
 pub(super) fn choose(app: &mut App, at: ratatui::layout::Position) {
     let area = app.layout().detail;
     if let Some(node) = crate::view::node_at(app, area, at)
-        && let Some(flame) = &mut app.flame
+        && let Some(flame) = &mut app.panels.flame
     {
         flame.cursor = node;
     }
@@ -153,19 +158,21 @@ pub(super) fn choose(app: &mut App, at: ratatui::layout::Position) {
 
 /// Goes to the longest instance of the node under the cursor.
 fn to_longest(app: &mut App, world: ViewData<'_>) {
-    let Some(flame) = &app.flame else { return };
+    let Some(flame) = &app.panels.flame else {
+        return;
+    };
     let node = &flame.tree.nodes()[flame.cursor];
     let name = flame.name(world.trace, flame.cursor).to_owned();
     let Some(found) = node.longest.map(|it| found(flame, &node.frame, it)) else {
         app.message = Some("this is all of the thread: go down first".to_owned());
         return;
     };
-    app.flame = None;
+    app.panels.flame = None;
     walk::remember(app);
     background_query::show(app, world, &found);
     // The line of a range is known once it is loaded.
-    if let Some(Selection::Range(id, _)) = app.selected
-        && let Some(level) = app.ranges.level(world.trace, id)
+    if let Some(Selection::Range(id, _)) = app.camera.selected
+        && let Some(level) = app.document.ranges.level(world.trace, id)
     {
         select::select(app, world, Selection::Range(id, level));
     }

@@ -11,7 +11,7 @@ use super::lane_neighbours;
 /// The row that is drawn in a line.
 pub(crate) fn row_at(app: &App, at: Position) -> Option<ViewRow> {
     let layout = app.layout();
-    let rows = layout.visible(&app.rows, app.scroll);
+    let rows = layout.visible(&app.camera.rows, app.camera.scroll);
     let row = rows.take_while(|(_, _, line)| *line <= at.y).last()?;
     Some(row.1)
 }
@@ -23,11 +23,11 @@ pub(crate) fn pick(app: &App, world: ViewData<'_>, key: TrackKey, cell: u16) -> 
         return pick_line(app, world, key, cell);
     }
     if key.is_meter() {
-        return app.selected;
+        return app.camera.selected;
     }
-    let track = app.tracks.get(key)?;
+    let track = app.document.tracks.get(key)?;
     let width = app.layout().lanes.width;
-    let window = |cell: u16| app.viewport.cell_time(i64::from(cell), width);
+    let window = |cell: u16| app.camera.viewport.cell_time(i64::from(cell), width);
     let in_cell = |cell: u16| {
         let window = window(cell);
         let (first, last) = track.range(trace, 0, window.begin, window.end);
@@ -38,7 +38,10 @@ pub(crate) fn pick(app: &App, world: ViewData<'_>, key: TrackKey, cell: u16) -> 
     };
     let window = window(cell);
     let gap = || {
-        let stalls = app.stalls.in_window(key.lane()?, window.begin, window.end);
+        let stalls = app
+            .document
+            .stalls
+            .in_window(key.lane()?, window.begin, window.end);
         stalls
             .iter()
             .find(|stall| is_gap(stall))
@@ -60,7 +63,7 @@ pub(crate) fn pick(app: &App, world: ViewData<'_>, key: TrackKey, cell: u16) -> 
 /// The item in a cell of a line without tasks or calls.
 fn pick_line(app: &App, world: ViewData<'_>, key: TrackKey, cell: u16) -> Option<Selection> {
     let width = app.layout().lanes.width;
-    let window = app.viewport.cell_time(i64::from(cell), width);
+    let window = app.camera.viewport.cell_time(i64::from(cell), width);
     let found = lane_neighbours::nearest(app, world.trace, key, window.middle())?;
     let span = found.span(world.trace);
     (span.begin < window.end && span.end >= window.begin).then_some(found)

@@ -21,19 +21,22 @@ pub(super) fn neighbour(
         }
         (TrackKey::Nodes(_), _) => None,
         (TrackKey::Ranges(thread, level), Selection::Range(id, _)) => {
-            let range = app.ranges.beside(trace, (thread, level), id, forward)?;
+            let range = app
+                .document
+                .ranges
+                .beside(trace, (thread, level), id, forward)?;
             Some(Selection::Range(range, level))
         }
         (TrackKey::Ranges(..), _) => None,
         _ => {
-            let track = app.tracks.get(lane)?;
+            let track = app.document.tracks.get(lane)?;
             let (time, item) = (from.span(trace).begin, from.item());
             let found = match forward {
                 true => track.after(trace, time, item),
                 false => track.before(trace, time, item),
             };
             let open = || {
-                let mut open = app.tracks.open_calls(lane).filter(|_| forward);
+                let mut open = app.document.tracks.open_calls(lane).filter(|_| forward);
                 open.find(|call| call.begin > time)
             };
             let open = || open().map(|call| Selection::Open(OpenCall::of(call)));
@@ -51,11 +54,11 @@ pub(super) fn nearest(app: &App, trace: &Trace, lane: TrackKey, time: i64) -> Op
             nodes.at(time).map(Selection::Node)
         }
         TrackKey::Ranges(thread, level) => {
-            let range = app.ranges.nearest(trace, (thread, level), time)?;
+            let range = app.document.ranges.nearest(trace, (thread, level), time)?;
             Some(Selection::Range(range, level))
         }
         _ => {
-            let item = app.tracks.get(lane)?.nearest(trace, time);
+            let item = app.document.tracks.get(lane)?.nearest(trace, time);
             let open = open_at(app, lane, time, item.is_none());
             open.or(item.map(Selection::Item))
         }
@@ -64,7 +67,7 @@ pub(super) fn nearest(app: &App, trace: &Trace, lane: TrackKey, time: i64) -> Op
 
 /// The running call of a lane at a timestamp; with `anywhere` also a later one.
 pub(super) fn open_at(app: &App, lane: TrackKey, time: i64, anywhere: bool) -> Option<Selection> {
-    let mut open = app.tracks.open_calls(lane);
+    let mut open = app.document.tracks.open_calls(lane);
     let open = open.find(|call| anywhere || call.range().contains(time))?;
     Some(Selection::Open(OpenCall::of(open)))
 }
@@ -76,7 +79,7 @@ fn nodes_near<'a>(
     stream: StreamId,
     time: i64,
 ) -> Option<ReplayNodes<'a>> {
-    let track = app.tracks.get(TrackKey::Stream(stream))?;
+    let track = app.document.tracks.get(TrackKey::Stream(stream))?;
     let here = track.nearest(trace, time)?;
     let known = |item: Item| nodes_of(app, trace, item);
     known(here).or_else(|| {
@@ -88,7 +91,7 @@ fn nodes_near<'a>(
 
 fn nodes_of<'a>(app: &'a App, trace: &Trace, item: Item) -> Option<ReplayNodes<'a>> {
     match item {
-        Item::Task(task) => ReplayNodes::of(&app.graphs, trace, task),
+        Item::Task(task) => ReplayNodes::of(&app.document.graphs, trace, task),
         Item::Call(_) => None,
     }
 }
@@ -114,7 +117,7 @@ fn neighbour_node(
     node: ReplayNode,
     forward: bool,
 ) -> Option<ReplayNode> {
-    let nodes = ReplayNodes::of(&app.graphs, trace, node.replay)?;
+    let nodes = ReplayNodes::of(&app.document.graphs, trace, node.replay)?;
     let place = nodes.place(node.number)?;
     let next = match forward {
         true => nodes.node(place + 1),

@@ -1,5 +1,6 @@
 //! Showing and keeping layouts.
 
+use crate::action::SourceRequest;
 use crate::app::{App, ViewData};
 use crate::arrangement::LaneArrangement;
 use crate::config::{ArrowChoice, DetailSize, SavedLayout};
@@ -21,51 +22,53 @@ pub(super) fn show(app: &mut App, world: ViewData<'_>, place: usize) {
         return;
     };
     if let Some(output) = layout.output {
-        app.log_open = output && world.log.is_some();
+        app.panels.log_open = output && world.log.is_some();
     }
     if let Some(details) = layout.details {
-        app.large_detail = details == DetailSize::Large;
+        app.panels.large_detail = details == DetailSize::Large;
     }
     if let Some(arrows) = layout.arrows {
-        app.all_arrows = arrows == ArrowChoice::All;
+        app.camera.all_arrows = arrows == ArrowChoice::All;
     }
     app.message = Some(format!("layout “{}”", layout.name));
-    app.arrangement = LaneArrangement::planned(layout);
-    app.scroll = 0;
+    app.camera.arrangement = LaneArrangement::planned(layout);
+    app.camera.scroll = 0;
     app.arrange(world);
-    let is_there = |lane| app.rows.contains(&ViewRow::Track(lane));
-    if !app.lane.is_some_and(is_there) {
-        app.lane = app.rows.iter().copied().find_map(ViewRow::track);
+    let is_there = |lane| app.camera.rows.contains(&ViewRow::Track(lane));
+    if !app.camera.lane.is_some_and(is_there) {
+        app.camera.lane = app.camera.rows.iter().copied().find_map(ViewRow::track);
     }
     select::reveal_lane(app);
 }
 
-/// Asks the world to keep the panels and lanes as they are now.
-pub(super) fn keep(app: &mut App, world: ViewData<'_>, name: &str) {
+/// Saves the panels and lanes as they are now.
+pub(super) fn save(app: &mut App, world: ViewData<'_>, name: &str) -> Option<SourceRequest> {
     let name = name.trim();
     if name.is_empty() {
-        return;
+        return None;
     }
     if app.config.layouts.iter().any(|it| it.name == name) {
         app.message = Some(format!("there is a layout “{name}”: take another name"));
-        return;
+        return None;
     }
     let layout = SavedLayout {
         name: name.to_owned(),
-        output: world.log.is_some().then_some(app.log_open),
-        details: Some(match app.large_detail {
+        output: world.log.is_some().then_some(app.panels.log_open),
+        details: Some(match app.panels.large_detail {
             true => DetailSize::Large,
             false => DetailSize::Small,
         }),
-        arrows: Some(match app.all_arrows {
+        arrows: Some(match app.camera.all_arrows {
             true => ArrowChoice::All,
             false => ArrowChoice::Selection,
         }),
-        ..app.arrangement.as_layout(world.trace)
+        ..app.camera.arrangement.as_layout(world.trace)
     };
-    app.keeping = Some((name.to_owned(), layout.written()));
+    let text = layout.written();
     // It is available at once, even if the file cannot be written.
     app.config.layouts.push(layout);
+    let name = name.to_owned();
+    Some(SourceRequest::SaveLayout { name, text })
 }
 
 /// Says whether a layout was kept, and where.

@@ -1,85 +1,53 @@
 //! Opening lists, walking through them, jumping from them.
 
-mod blames;
-mod bookmarks;
-mod changes;
-mod commands;
-mod critical;
-mod findings;
-mod stalls;
-mod statistics;
-mod steps;
 mod table;
 
 use ascend_trace_recording::TimeRange;
 
-use crate::action::{Action, PairAction, ViewRequest};
+use crate::action::{PairAction, ViewRequest};
 use crate::app::{App, FollowMode, Selection, ViewData};
 use crate::event::{KeyCode, KeyEvent};
 use crate::item::{Item, TrackKey};
 use crate::job;
-use crate::list::{
-    self, JumpTarget, ListColumn, ListEntry, ListInputs, ListKind, ListState, PathListing, RowId,
-    StallFilter, StatsPage,
-};
+use crate::list::{self, JumpTarget, ListInputs, ListState, RowId};
+use crate::panels::{self, KeyOutcome, PanelKind, Staleness, StallFilter, TabTarget};
 use crate::ranges::RangeId;
 use crate::rank;
 use crate::selection::of_stall;
 
-use super::critical as path;
 use super::{background_query, select, walk};
 
 pub(super) use table::{paste, sort_at};
 
-/// Content of a list.
-struct ListContent {
-    columns: &'static [ListColumn],
-    entries: Vec<ListEntry>,
-    note: String,
-}
-
 /// Opens a list, or closes it when it is the one on screen.
-pub(super) fn toggle(app: &mut App, world: ViewData<'_>, kind: ListKind) {
-    let same =
-        |list: &ListState| std::mem::discriminant(&list.kind) == std::mem::discriminant(&kind);
-    if app.list.as_ref().is_some_and(same) {
+pub(super) fn toggle(app: &mut App, world: ViewData<'_>, kind: PanelKind) {
+    let same = |list: &ListState| list.kind.is_same_panel(&kind);
+    if app.panels.list.as_ref().is_some_and(same) {
         return leave(app);
     }
     open(app, world, kind);
 }
 
 /// Opens a list.
-pub(super) fn show(app: &mut App, world: ViewData<'_>, kind: ListKind) {
+pub(crate) fn show(app: &mut App, world: ViewData<'_>, kind: PanelKind) {
     open(app, world, kind);
 }
 
-fn open(app: &mut App, world: ViewData<'_>, kind: ListKind) {
+fn open(app: &mut App, world: ViewData<'_>, kind: PanelKind) {
+    let panel = kind.panel();
     // For a long recording, the list begins with the loaded part, until everything has been read.
-    ask_for_all(app, world, kind);
-    if kind == ListKind::Commands {
-        commands::begin(app, world);
-    }
-    if let ListKind::Statistics(_) = kind {
-        background_query::statistics(app, world);
-    }
-    let content = content(app, world, kind, "");
+    panel.query(app, world);
+    panel.begin(app, world);
+    let content = panel.content(app, world, "");
     if content.entries.is_empty()
-        && !matches!(kind, ListKind::Commands | ListKind::Critical(_))
         && app.jobs.of(job::JobKind::Query).is_none()
+        && let Some(text) = panel.empty_text(app, world)
     {
-        app.list = None;
-        app.message = Some(match kind {
-            ListKind::Stalls(_) | ListKind::Blames => {
-                let nothing = format!("there is no stall{}", blames::least(app.least));
-                select::nothing_more(app, world, &nothing)
-            }
-            ListKind::Findings => select::nothing_more(app, world, "the checks found nothing"),
-            ListKind::Bookmarks => "there is no bookmark yet: b makes one".to_owned(),
-            _ => select::nothing_more(app, world, "there is nothing to sum up"),
-        });
+        app.panels.list = None;
+        app.message = Some(text);
         return;
     }
-    let origin = match app.list.take() {
+    let origin = match app.panels.list.take() {
         Some(list) => list.origin,
         None => app.place(),
     };
@@ -97,43 +65,19 @@ fn open(app: &mut App, world: ViewData<'_>, kind: ListKind) {
         origin,
     };
     list.arrange();
-    app.list = Some(list);
-    app.flame = None;
+    app.panels.list = Some(list);
+    app.panels.flame = None;
     select::reveal_lane(app);
     preview(app, world);
 }
 
-/// Requests the part of a long recording that is not loaded.
-fn ask_for_all(app: &mut App, world: ViewData<'_>, kind: ListKind) {
-    match kind {
-        _ if world.overview.is_whole() => {}
-        ListKind::Stalls(which) => background_query::longest(app, which),
-        ListKind::Blames => background_query::blames(app),
-        ListKind::Findings => background_query::findings(app),
-        _ => {}
-    }
-}
-
-fn content(app: &mut App, world: ViewData<'_>, kind: ListKind, filter: &str) -> ListContent {
-    match kind {
-        ListKind::Stalls(which) => stalls::content(app, world, which),
-        ListKind::Blames => blames::content(app, world),
-        ListKind::Findings => findings::content(app, world),
-        ListKind::Critical(ways) => critical::content(app, world, ways),
-        ListKind::Changes => changes::content(app),
-        ListKind::Statistics(page) => statistics::content(app, world, page),
-        ListKind::Bookmarks => bookmarks::content(app),
-        ListKind::Commands => commands::content(app, filter),
-    }
-}
-
 pub(super) fn basis(app: &App) -> ListInputs {
     ListInputs {
-        range: app.viewport.range(),
+        range: app.camera.viewport.range(),
         second: app.clock.as_secs(),
         content: list::RecordingContents {
-            counts: app.counts,
-            pending: app.tracks.pending(),
+            counts: app.document.counts,
+            pending: app.document.tracks.pending(),
             is_over: !app.is_running(),
         },
     }
@@ -142,37 +86,42 @@ pub(super) fn basis(app: &App) -> ListInputs {
 /// Makes the entries again when their inputs have changed.
 pub(super) fn refresh(app: &mut App, world: ViewData<'_>) {
     let now = basis(app);
-    let Some(list) = &app.list else { return };
+    let Some(list) = &app.panels.list else { return };
     let is_later = now.second != list.basis.second;
     let grown = now.content != list.basis.content && is_later;
-    let is_old = match list.kind {
-        ListKind::Statistics(_) => {
-            // A followed range changes with each poll.
-            let is_moved =
-                now.range != list.basis.range && (app.follow == FollowMode::Off || is_later);
-            is_moved || grown
-        }
-        ListKind::Stalls(_) | ListKind::Blames | ListKind::Findings => app.stale || grown,
-        ListKind::Critical(_) => app.stale,
-        ListKind::Bookmarks | ListKind::Commands | ListKind::Changes => false,
-    };
-    app.stale = false;
     let is_moved = now.range != list.basis.range;
-    if is_old && is_moved && matches!(list.kind, ListKind::Statistics(_)) {
-        background_query::statistics(app, world);
+    let panel = list.kind;
+    let is_old = match panel.panel().staleness() {
+        Staleness::Never => false,
+        Staleness::OtherPart => app.panels.stale,
+        Staleness::Growth => app.panels.stale || grown,
+        // A followed range changes with each poll.
+        Staleness::Range => {
+            (is_moved && (app.camera.follow == FollowMode::Off || is_later)) || grown
+        }
+    };
+    app.panels.stale = false;
+    if is_old && is_moved && panel.panel().staleness() == Staleness::Range {
+        panel.panel().query(app, world);
     }
     if is_old {
         remake(app, world);
     }
 }
 
-fn remake(app: &mut App, world: ViewData<'_>) {
-    let Some((kind, filter)) = app.list.as_ref().map(|it| (it.kind, it.filter.clone())) else {
+/// Makes the rows of the panel on screen again.
+pub(crate) fn remake(app: &mut App, world: ViewData<'_>) {
+    let Some((kind, filter)) = app
+        .panels
+        .list
+        .as_ref()
+        .map(|it| (it.kind, it.filter.clone()))
+    else {
         return;
     };
-    let content = content(app, world, kind, &filter);
+    let content = kind.panel().content(app, world, &filter);
     let now = basis(app);
-    if let Some(list) = &mut app.list {
+    if let Some(list) = &mut app.panels.list {
         let current = list.current().map(|entry| entry.id.clone());
         list.columns = content.columns;
         list.entries = content.entries;
@@ -188,7 +137,7 @@ pub(super) fn on_key(
     world: ViewData<'_>,
     key: &KeyEvent,
 ) -> Option<Vec<ViewRequest>> {
-    let kind = app.list.as_ref()?.kind;
+    let kind = app.panels.list.as_ref()?.kind;
     if table::on_typed(app, world, key) {
         return Some(Vec::new());
     }
@@ -203,9 +152,25 @@ pub(super) fn on_key(
         KeyCode::PageUp => step(app, world, -page),
         KeyCode::Home => step(app, world, isize::MIN),
         KeyCode::End => step(app, world, isize::MAX),
-        _ if kind == ListKind::Commands => commands::on_key(app, world, key),
+        _ => return on_key_of_panel(app, world, kind, key),
+    }
+    Some(Vec::new())
+}
+
+/// Handles a key of the panel alone, or else one that every panel has after its own.
+fn on_key_of_panel(
+    app: &mut App,
+    world: ViewData<'_>,
+    kind: PanelKind,
+    key: &KeyEvent,
+) -> Option<Vec<ViewRequest>> {
+    match kind.panel().on_key(app, world, key) {
+        KeyOutcome::Unknown => {}
+        KeyOutcome::Handled => return Some(Vec::new()),
+        KeyOutcome::Request(request) => return Some(vec![ViewRequest::Source(request)]),
+    }
+    match key.code {
         KeyCode::Tab | KeyCode::BackTab => turn(app, world, kind, key.code == KeyCode::Tab),
-        KeyCode::Delete if kind == ListKind::Bookmarks => bookmarks::forget(app, world),
         KeyCode::Char('j') => step(app, world, 1),
         KeyCode::Char('k') => step(app, world, -1),
         KeyCode::Char('q') => back_out(app, world),
@@ -216,27 +181,19 @@ pub(super) fn on_key(
 }
 
 /// Goes on to the next table, or the one before.
-fn turn(app: &mut App, world: ViewData<'_>, kind: ListKind, forward: bool) {
-    match kind {
-        ListKind::Statistics(page) if forward => turn_to(app, world, page.next()),
-        ListKind::Statistics(page) => turn_to(app, world, page.previous()),
-        ListKind::Stalls(_) => open(app, world, ListKind::Blames),
-        ListKind::Blames => open(app, world, ListKind::Stalls(StallFilter::All)),
-        ListKind::Critical(PathListing::Pieces) => {
-            open(app, world, ListKind::Critical(PathListing::Names))
-        }
-        ListKind::Critical(PathListing::Names) => {
-            open(app, world, ListKind::Critical(PathListing::Pieces))
-        }
-        ListKind::Findings | ListKind::Bookmarks | ListKind::Commands | ListKind::Changes => {}
+fn turn(app: &mut App, world: ViewData<'_>, kind: PanelKind, forward: bool) {
+    match kind.panel().on_tab(forward) {
+        TabTarget::Nothing => {}
+        TabTarget::Open(kind) => open(app, world, kind),
+        TabTarget::Turn(kind) => turn_to(app, world, kind),
     }
 }
 
 /// Another table; also an empty one, so that one gets past it.
-fn turn_to(app: &mut App, world: ViewData<'_>, page: StatsPage) {
-    let content = content(app, world, ListKind::Statistics(page), "");
-    if let Some(list) = &mut app.list {
-        list.kind = ListKind::Statistics(page);
+fn turn_to(app: &mut App, world: ViewData<'_>, kind: PanelKind) {
+    let content = kind.panel().content(app, world, "");
+    if let Some(list) = &mut app.panels.list {
+        list.kind = kind;
         list.columns = content.columns;
         list.entries = content.entries;
         list.note = content.note;
@@ -247,8 +204,8 @@ fn turn_to(app: &mut App, world: ViewData<'_>, page: StatsPage) {
     }
 }
 
-pub(super) fn step(app: &mut App, world: ViewData<'_>, lines: isize) {
-    if let Some(list) = &mut app.list {
+pub(crate) fn step(app: &mut App, world: ViewData<'_>, lines: isize) {
+    if let Some(list) = &mut app.panels.list {
         list.step(lines);
     }
     preview(app, world);
@@ -256,7 +213,7 @@ pub(super) fn step(app: &mut App, world: ViewData<'_>, lines: isize) {
 
 /// Puts the cursor on an entry, as a click does.
 pub(super) fn choose(app: &mut App, world: ViewData<'_>, entry: usize) {
-    if let Some(list) = &mut app.list {
+    if let Some(list) = &mut app.panels.list {
         list.cursor = entry.min(list.len().saturating_sub(1));
     }
     preview(app, world);
@@ -264,7 +221,7 @@ pub(super) fn choose(app: &mut App, world: ViewData<'_>, entry: usize) {
 
 /// Shows the stall that the cursor is on.
 fn preview(app: &mut App, world: ViewData<'_>) {
-    let target = app.list.as_ref().and_then(ListState::current);
+    let target = app.panels.list.as_ref().and_then(ListState::current);
     match target.map(|entry| entry.target.clone()) {
         Some(JumpTarget::Stall(stall)) => select::select(app, world, of_stall(stall)),
         Some(JumpTarget::Found(stall)) => background_query::show(app, world, &stall.found()),
@@ -274,17 +231,21 @@ fn preview(app: &mut App, world: ViewData<'_>) {
 
 /// Shows tables of a range that was not loaded.
 pub(super) fn show_statistics(app: &mut App, world: ViewData<'_>) {
-    let kind = app.list.as_ref().map(|list| list.kind);
-    if matches!(kind, Some(ListKind::Statistics(_))) {
+    let kind = app.panels.list.as_ref().map(|list| list.kind);
+    if matches!(kind, Some(PanelKind::Statistics(_))) {
         remake(app, world);
     }
 }
 
 /// Shows the longest stalls of all of the recording, in the place of those that were loaded.
 pub(super) fn show_longest(app: &mut App, world: ViewData<'_>) {
-    let is_first = app.list.as_ref().is_some_and(|list| list.cursor == 0);
+    let is_first = app
+        .panels
+        .list
+        .as_ref()
+        .is_some_and(|list| list.cursor == 0);
     remake(app, world);
-    if let Some(list) = app.list.as_mut().filter(|_| is_first) {
+    if let Some(list) = app.panels.list.as_mut().filter(|_| is_first) {
         list.cursor = 0;
     }
     preview(app, world);
@@ -292,72 +253,52 @@ pub(super) fn show_longest(app: &mut App, world: ViewData<'_>) {
 
 /// Closes the list and stays.
 pub(super) fn leave(app: &mut App) {
-    let list = app.list.take();
-    if matches!(list.map(|it| it.kind), Some(ListKind::Critical(_))) {
-        path::put_away(app);
+    if let Some(list) = app.panels.list.take() {
+        list.kind.panel().on_close(app);
     }
     select::reveal_lane(app);
 }
 
-/// Closes the list and goes back to where it was opened: from the stalls of a group to the groups.
+/// Closes the list and goes back to where it was opened.
 fn back_out(app: &mut App, world: ViewData<'_>) {
-    let Some(list) = app.list.take() else { return };
-    if let ListKind::Critical(_) = list.kind {
-        path::put_away(app);
-    }
-    let ListKind::Stalls(which) = list.kind else {
-        return select::reveal_lane(app);
+    let Some(list) = app.panels.list.take() else {
+        return;
     };
-    app.restore(list.origin);
-    if let StallFilter::Blame(id) = which {
-        open(app, world, ListKind::Blames);
-        if let Some(list) = &mut app.list {
-            list.arrange_around(Some(&RowId::Blame(id)));
-        }
-    }
+    list.kind.panel().on_close(app);
+    list.kind.panel().on_escape(app, world, list.origin);
     select::reveal_lane(app);
+}
+
+/// Opens a panel with the cursor on a row.
+pub(crate) fn reopen_on(app: &mut App, world: ViewData<'_>, kind: PanelKind, row: &RowId) {
+    open(app, world, kind);
+    if let Some(list) = &mut app.panels.list {
+        list.arrange_around(Some(row));
+    }
 }
 
 /// Makes the list of stalls again, with other conditions.
 pub(super) fn want_others(app: &mut App, world: ViewData<'_>) {
-    let kind = app.list.as_ref().map(|list| list.kind);
-    if let Some(kind @ (ListKind::Stalls(_) | ListKind::Blames)) = kind {
-        ask_for_all(app, world, kind);
+    let kind = app.panels.list.as_ref().map(|list| list.kind);
+    if let Some(kind) = kind.filter(|kind| kind.panel().has_stalls()) {
+        kind.panel().query(app, world);
         remake(app, world);
         preview(app, world);
     }
 }
 
-/// Replaces the sums of the loaded part by the sums of the whole recording.
-pub(super) fn show_blames(app: &mut App, world: ViewData<'_>) {
-    match app.list.as_ref().map(|list| list.kind) {
-        Some(ListKind::Blames) => remake(app, world),
-        _ => app.message = Some("the culprits of stalls are known: I lists them".to_owned()),
-    }
-}
-
 /// Shows another critical path in the place of the one before.
 pub(super) fn show_critical(app: &mut App, world: ViewData<'_>) {
-    let kind = app.list.as_ref().map(|list| list.kind);
-    if matches!(kind, Some(ListKind::Critical(_))) {
+    let kind = app.panels.list.as_ref().map(|list| list.kind);
+    if matches!(kind, Some(PanelKind::Critical(_))) {
         remake(app, world);
-    }
-}
-
-/// Replaces the findings of the loaded part by those of the whole recording.
-pub(super) fn show_findings(app: &mut App, world: ViewData<'_>) {
-    let is_open = app.list.as_ref().map(|list| list.kind) == Some(ListKind::Findings);
-    match background_query::known_findings(app).map_or(0, <[_]>::len) {
-        _ if is_open => remake(app, world),
-        0 => app.message = Some("the checks found nothing in all of the recording".to_owned()),
-        _ => open(app, world, ListKind::Findings),
     }
 }
 
 /// Goes where the entry leads.
 fn follow(app: &mut App, world: ViewData<'_>) -> Vec<ViewRequest> {
-    let range = app.viewport.range();
-    let Some(list) = app.list.take() else {
+    let range = app.camera.viewport.range();
+    let Some(list) = app.panels.list.take() else {
         return Vec::new();
     };
     let target = list.current().map(|entry| entry.target.clone());
@@ -368,20 +309,20 @@ fn follow(app: &mut App, world: ViewData<'_>) -> Vec<ViewRequest> {
             return vec![ViewRequest::Pair(PairAction::ToChange(place))];
         }
         Some(JumpTarget::Cause(cause)) => {
-            app.list = Some(list);
-            open(app, world, ListKind::Stalls(StallFilter::Cause(cause)));
+            app.panels.list = Some(list);
+            open(app, world, PanelKind::Stalls(StallFilter::Cause(cause)));
             return Vec::new();
         }
         Some(JumpTarget::Fill(text)) => {
-            app.list = Some(list);
-            commands::fill(app, world, text);
+            app.panels.list = Some(list);
+            panels::fill(app, world, text);
             return Vec::new();
         }
-        Some(JumpTarget::Verb(verb, text)) => commands::perform(app, world, verb, &text),
+        Some(JumpTarget::Verb(verb, text)) => panels::perform(app, world, verb, &text),
         Some(JumpTarget::Range(name)) => to_range(app, world, &name),
         Some(JumpTarget::Blame(id)) => {
-            app.list = Some(list);
-            open(app, world, ListKind::Stalls(StallFilter::Blame(id)));
+            app.panels.list = Some(list);
+            open(app, world, PanelKind::Stalls(StallFilter::Blame(id)));
             return Vec::new();
         }
         Some(JumpTarget::Stall(_) | JumpTarget::Found(_)) => walk::remember_place(app, origin),
@@ -391,7 +332,7 @@ fn follow(app: &mut App, world: ViewData<'_>) -> Vec<ViewRequest> {
         }
         Some(JumpTarget::Step(thread, span, name)) => {
             walk::remember(app);
-            let found = steps::found((app, world.trace), thread, span, &name);
+            let found = panels::found_step((app, world.trace), thread, span, &name);
             background_query::show(app, world, &found);
         }
         Some(JumpTarget::Slowest { name, task }) => {
@@ -402,16 +343,18 @@ fn follow(app: &mut App, world: ViewData<'_>) -> Vec<ViewRequest> {
                 to_slowest(app, world, &name, task, range);
             }
         }
-        Some(JumpTarget::Stream(id)) => to_lane(app, world, TrackKey::Stream(id)),
+        Some(JumpTarget::Stream(id)) => to_lane(app, world, TrackKey::of_stream(world.trace, id)),
         Some(JumpTarget::Thread(id)) => to_lane(app, world, TrackKey::Thread(id, 0)),
         Some(JumpTarget::Bookmark(index)) => {
             walk::remember(app);
-            bookmarks::go(app, index);
+            panels::go_to_bookmark(app, index);
         }
-        None if list.kind == ListKind::Commands => {
-            app.message = Some(commands::unknown(&list.filter))
+        Some(JumpTarget::Nowhere) => {}
+        None => {
+            if let Some(text) = list.kind.panel().no_row_text(&list.filter) {
+                app.message = Some(text);
+            }
         }
-        Some(JumpTarget::Nowhere) | None => {}
     }
     select::reveal_lane(app);
     Vec::new()
@@ -420,7 +363,7 @@ fn follow(app: &mut App, world: ViewData<'_>) -> Vec<ViewRequest> {
 fn to_lane(app: &mut App, world: ViewData<'_>, key: TrackKey) {
     walk::remember(app);
     app.reveal_track(world, key);
-    app.lane = Some(key);
+    app.camera.lane = Some(key);
 }
 
 /// Selects the longest range of a name.
@@ -429,7 +372,7 @@ fn to_range(app: &mut App, world: ViewData<'_>, name: &str) {
     let own = (0..).map(RangeId).zip(trace.ranges());
     let own = own.filter(|(_, range)| range.name == name);
     let longest = own.max_by_key(|(_, range)| range.end.saturating_sub(range.begin));
-    let found = longest.and_then(|(id, _)| Some((id, app.ranges.level(trace, id)?)));
+    let found = longest.and_then(|(id, _)| Some((id, app.document.ranges.level(trace, id)?)));
     match found {
         Some((id, level)) => {
             walk::remember(app);
@@ -453,16 +396,6 @@ fn to_slowest(app: &mut App, world: ViewData<'_>, name: &str, task: bool, range:
 }
 
 /// The action that opens a list closes it too.
-pub(super) fn is_toggle(app: &App, kind: ListKind, key: &KeyEvent) -> bool {
-    let opener = match kind {
-        ListKind::Stalls(_) => Action::ListStalls,
-        ListKind::Blames => Action::ListBlames,
-        ListKind::Findings => Action::ListFindings,
-        ListKind::Critical(_) => Action::CriticalPath,
-        ListKind::Changes => Action::ListChanges,
-        ListKind::Statistics(_) => Action::ListStatistics,
-        ListKind::Bookmarks => Action::ListBookmarks,
-        ListKind::Commands => Action::Palette,
-    };
-    app.config.keys.action(key) == Some(opener)
+pub(super) fn is_toggle(app: &App, kind: PanelKind, key: &KeyEvent) -> bool {
+    app.config.keys.action(key) == Some(kind.panel().opener())
 }

@@ -9,37 +9,37 @@ use super::{navigate, walk};
 
 /// Marks the selection, or the middle of the screen when nothing is selected.
 pub(super) fn set(app: &mut App, world: ViewData<'_>) {
-    let middle = app.viewport.middle();
-    let span = app.selected.map(|it| it.span(world.trace));
+    let middle = app.camera.viewport.middle();
+    let span = app.camera.selected.map(|it| it.span(world.trace));
     let TimeRange { begin, end } = span.unwrap_or(TimeRange::at(middle));
-    app.marks.set(Mark { begin, end });
-    if app.marks.measure().is_none() {
+    app.camera.marks.set(Mark { begin, end });
+    if app.camera.marks.measure().is_none() {
         app.message = Some("marked: m at another place measures the time between".to_owned());
     }
 }
 
 pub(super) fn clear(app: &mut App) {
-    app.marks.clear();
+    app.camera.marks.clear();
 }
 
 /// A new pair of marks that both begin here.
 pub(super) fn begin(app: &mut App, time: i64) {
-    app.marks.clear();
+    app.camera.marks.clear();
     let mark = Mark {
         begin: time,
         end: time,
     };
-    app.marks.set(mark);
+    app.camera.marks.set(mark);
 }
 
 /// Moves the second mark of a pair that is being drawn.
 pub(super) fn extend(app: &mut App, time: i64) {
-    let Some(first) = app.marks.all().first().copied() else {
+    let Some(first) = app.camera.marks.all().first().copied() else {
         return;
     };
-    app.marks.clear();
-    app.marks.set(first);
-    app.marks.set(Mark {
+    app.camera.marks.clear();
+    app.camera.marks.set(first);
+    app.camera.marks.set(Mark {
         begin: time,
         end: time,
     });
@@ -47,12 +47,12 @@ pub(super) fn extend(app: &mut App, time: i64) {
 
 /// Shows the range between the marks.
 pub(super) fn fit(app: &mut App) {
-    let Some((early, late)) = app.marks.pair() else {
+    let Some((early, late)) = app.camera.marks.pair() else {
         app.message = Some("set two marks first: m".to_owned());
         return;
     };
     walk::remember(app);
-    app.follow = FollowMode::Off;
+    app.camera.follow = FollowMode::Off;
     let measured = TimeRange::new(early.begin, early.end.max(late.end));
     navigate::show(app, Viewport::with_room(measured, 8));
 }

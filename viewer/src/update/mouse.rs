@@ -20,10 +20,10 @@ pub(super) fn on_mouse(app: &mut App, world: ViewData<'_>, mouse: crossterm::eve
     let layout = app.layout();
     let in_time = layout.lanes.contains(at) || layout.ruler.contains(at);
     app.pointer.hover = None;
-    if app.list.is_some() && app.pointer.drag.is_none() && layout.detail.contains(at) {
+    if app.panels.list.is_some() && app.pointer.drag.is_none() && layout.detail.contains(at) {
         return on_list(app, world, mouse.kind, at);
     }
-    if app.flame.is_some() && layout.detail.contains(at) {
+    if app.panels.flame.is_some() && layout.detail.contains(at) {
         if let MouseEventKind::Down(MouseButton::Left) = mouse.kind {
             flame::choose(app, at);
         }
@@ -81,7 +81,7 @@ fn on_list(app: &mut App, world: ViewData<'_>, kind: MouseEventKind, at: Positio
 pub(crate) fn moment_at(app: &App, column: u16) -> i64 {
     let lanes = app.layout().lanes;
     let cell = i64::from(column) - i64::from(lanes.x);
-    app.viewport.time(cell, lanes.width)
+    app.camera.viewport.time(cell, lanes.width)
 }
 
 fn press(app: &mut App, world: ViewData<'_>, at: Position) {
@@ -106,11 +106,11 @@ fn press(app: &mut App, world: ViewData<'_>, at: Position) {
         }
         _ => return,
     };
-    app.lane = Some(key);
-    app.group = None;
+    app.camera.lane = Some(key);
+    app.camera.group = None;
     if layout.lanes.contains(at) {
-        app.selected = pick(app, world, key, at.x - layout.lanes.x);
-        app.walk = None;
+        app.camera.selected = pick(app, world, key, at.x - layout.lanes.x);
+        app.camera.walk = None;
     }
 }
 
@@ -119,7 +119,7 @@ fn hold(app: &App, layout: &ScreenLayout, at: Position) -> Option<DragTarget> {
     if layout.lanes.contains(at) {
         return Some(DragTarget::Lanes {
             from: at.x,
-            range: app.viewport,
+            range: app.camera.viewport,
         });
     }
     if layout.ruler.contains(at) {
@@ -127,10 +127,10 @@ fn hold(app: &App, layout: &ScreenLayout, at: Position) -> Option<DragTarget> {
         return Some(DragTarget::Range { from, to: from });
     }
     let moment = whole_at(app, layout, at).filter(|_| layout.minimap.contains(at))?;
-    let is_inside = (app.viewport.begin()..=app.viewport.end()).contains(&moment);
+    let is_inside = (app.camera.viewport.begin()..=app.camera.viewport.end()).contains(&moment);
     let held = match is_inside {
-        true => moment - app.viewport.begin(),
-        false => app.viewport.length() / 2,
+        true => moment - app.camera.viewport.begin(),
+        false => app.camera.viewport.length() / 2,
     };
     Some(DragTarget::Window {
         from: at.x,
@@ -147,7 +147,7 @@ fn press_again(app: &mut App, world: ViewData<'_>, at: Position) {
     if layout.ruler.contains(at) || layout.minimap.contains(at) {
         begin_move(app);
         navigate::fit_all(app);
-        app.moving = false;
+        app.camera.moving = false;
         return;
     }
     if !layout.lanes.contains(at) {
@@ -155,20 +155,23 @@ fn press_again(app: &mut App, world: ViewData<'_>, at: Position) {
     }
     // The first click has selected it.
     if let Some(ViewRow::Track(key)) = row_at(app, at)
-        && app.lane == Some(key)
-        && app.selected.is_some_and(|it| it.is_on(world.trace, key))
+        && app.camera.lane == Some(key)
+        && app
+            .camera
+            .selected
+            .is_some_and(|it| it.is_on(world.trace, key))
     {
         begin_move(app);
         navigate::fit_selection(app, world);
-        app.moving = false;
+        app.camera.moving = false;
     }
 }
 
 /// Notes the place that a row of moves begins at, as one to come back to.
 fn begin_move(app: &mut App) {
-    if !app.moving {
+    if !app.camera.moving {
         walk::remember(app);
-        app.moving = true;
+        app.camera.moving = true;
     }
 }
 
@@ -179,12 +182,13 @@ fn drag(app: &mut App, at: Position) {
             let cells = i64::from(from) - i64::from(at.x);
             let begin = range.time(cells, layout.lanes.width);
             begin_move(app);
-            app.follow = FollowMode::Off;
+            app.camera.follow = FollowMode::Off;
             let end = begin.saturating_add(range.length());
             navigate::show(app, Viewport::new(begin, end));
         }
         Some(DragTarget::Range { from, .. }) => {
-            let to = moment_at(app, at.x).clamp(app.viewport.begin(), app.viewport.end());
+            let to =
+                moment_at(app, at.x).clamp(app.camera.viewport.begin(), app.camera.viewport.end());
             app.pointer.drag = Some(DragTarget::Range { from, to });
             let length = duration(to.saturating_sub(from).saturating_abs());
             let zooms = "release to zoom to it, press a key to cancel";
@@ -220,18 +224,18 @@ fn release(app: &mut App) {
         }) => {
             let layout = app.layout();
             let at = Position::new(from, layout.minimap.y);
-            put_window(app, &layout, at, app.viewport.length() / 2);
+            put_window(app, &layout, at, app.camera.viewport.length() / 2);
         }
         Some(_) => {}
         None => return,
     }
-    app.moving = false;
+    app.camera.moving = false;
 }
 
 /// Dragged things stay in place; an unfinished range is dropped.
 fn give_up(app: &mut App) {
     if let Some(drag) = app.pointer.drag.take() {
-        app.moving = false;
+        app.camera.moving = false;
         if matches!(drag, DragTarget::Range { .. }) {
             app.message = None;
         }
@@ -242,11 +246,11 @@ fn give_up(app: &mut App) {
 fn zoom_to(app: &mut App, TimeRange { begin, end }: TimeRange) {
     app.message = None;
     let width = app.layout().lanes.width;
-    if app.viewport.cell(begin, width) == app.viewport.cell(end, width) {
+    if app.camera.viewport.cell(begin, width) == app.camera.viewport.cell(end, width) {
         return;
     }
     begin_move(app);
-    app.follow = FollowMode::Off;
+    app.camera.follow = FollowMode::Off;
     navigate::show(app, Viewport::new(begin, end));
 }
 
@@ -254,7 +258,7 @@ fn zoom_to(app: &mut App, TimeRange { begin, end }: TimeRange) {
 pub(crate) fn whole_at(app: &App, layout: &ScreenLayout, at: Position) -> Option<i64> {
     let minimap = layout.minimap;
     let cell = i64::from(at.x) - i64::from(minimap.x);
-    Some(Viewport::fitting(app.span?).time(cell, minimap.width))
+    Some(Viewport::fitting(app.document.span?).time(cell, minimap.width))
 }
 
 /// Moves the range so that the timestamp under the pointer is `held` after its begin.
@@ -263,8 +267,11 @@ fn put_window(app: &mut App, layout: &ScreenLayout, at: Position, held: i64) {
         return;
     };
     begin_move(app);
-    app.follow = FollowMode::Off;
-    navigate::show(app, app.viewport.beginning(moment.saturating_sub(held)));
+    app.camera.follow = FollowMode::Off;
+    navigate::show(
+        app,
+        app.camera.viewport.beginning(moment.saturating_sub(held)),
+    );
 }
 
 fn wheel(app: &mut App, world: ViewData<'_>, at: Position, up: bool, modifiers: KeyModifiers) {
@@ -280,8 +287,8 @@ fn wheel(app: &mut App, world: ViewData<'_>, at: Position, up: bool, modifiers: 
     }
     if layout.lanes.contains(at) || layout.ruler.contains(at) {
         let cell = i64::from(at.x - layout.lanes.x);
-        let about = app.viewport.time(cell, layout.lanes.width);
-        app.follow = FollowMode::Off;
+        let about = app.camera.viewport.time(cell, layout.lanes.width);
+        app.camera.follow = FollowMode::Off;
         navigate::zoom_about(app, about, if up { (4, 5) } else { (5, 4) });
     }
 }

@@ -6,81 +6,87 @@ use crate::app::{App, FOLLOWED_NS, FollowMode, ViewData};
 use crate::viewport::Viewport;
 
 /// Sets the range and keeps it near the trace.
-pub(super) fn show(app: &mut App, viewport: Viewport) {
-    if let Some(span) = app.span {
-        app.viewport = viewport.within(span);
+pub(crate) fn show(app: &mut App, viewport: Viewport) {
+    if let Some(span) = app.document.span {
+        app.camera.viewport = viewport.within(span);
     }
 }
 
 pub(super) fn pan(app: &mut App, hundredths: i64) {
-    app.follow = FollowMode::Off;
-    show(app, app.viewport.panned(hundredths));
+    app.camera.follow = FollowMode::Off;
+    show(app, app.camera.viewport.panned(hundredths));
 }
 
 pub(super) fn zoom(app: &mut App, world: ViewData<'_>, (numerator, denominator): (i64, i64)) {
-    let selected = app.selected.map(|it| it.span(world.trace));
-    let about = match (app.follow, selected) {
-        (FollowMode::Off, Some(span)) if app.viewport.overlaps(span) => {
-            app.viewport.range().intersection(span).middle()
+    let selected = app.camera.selected.map(|it| it.span(world.trace));
+    let about = match (app.camera.follow, selected) {
+        (FollowMode::Off, Some(span)) if app.camera.viewport.overlaps(span) => {
+            app.camera.viewport.range().intersection(span).middle()
         }
-        (FollowMode::Off, _) => app.viewport.middle(),
-        _ => app.viewport.end(),
+        (FollowMode::Off, _) => app.camera.viewport.middle(),
+        _ => app.camera.viewport.end(),
     };
-    if app.follow == FollowMode::Off {
+    if app.camera.follow == FollowMode::Off {
         return zoom_about(app, about, (numerator, denominator));
     }
     // The followed range may be longer than the recording is yet.
-    let zoomed = app.viewport.zoomed(about, numerator, denominator);
-    let most = app.span.map_or(FOLLOWED_NS, |span| {
+    let zoomed = app.camera.viewport.zoomed(about, numerator, denominator);
+    let most = app.document.span.map_or(FOLLOWED_NS, |span| {
         Viewport::fitting(span).length().max(FOLLOWED_NS)
     });
-    app.viewport = Viewport::new(
+    app.camera.viewport = Viewport::new(
         zoomed.end().saturating_sub(most.min(zoomed.length())),
         zoomed.end(),
     );
-    app.follow = FollowMode::Head;
+    app.camera.follow = FollowMode::Head;
     keep_following(app);
 }
 
 /// Multiplies the duration of the range; the timestamp `about` keeps its column.
 pub(super) fn zoom_about(app: &mut App, about: i64, (numerator, denominator): (i64, i64)) {
-    show(app, app.viewport.zoomed(about, numerator, denominator));
+    show(
+        app,
+        app.camera.viewport.zoomed(about, numerator, denominator),
+    );
 }
 
 pub(super) fn fit_all(app: &mut App) {
-    if let Some(span) = app.span {
-        app.viewport = Viewport::fitting(span);
+    if let Some(span) = app.document.span {
+        app.camera.viewport = Viewport::fitting(span);
     }
-    app.follow = match app.is_running() {
+    app.camera.follow = match app.is_running() {
         true => FollowMode::Everything,
         false => FollowMode::Off,
     };
 }
 
 pub(super) fn fit_selection(app: &mut App, world: ViewData<'_>) {
-    let Some(selected) = app.selected else {
+    let Some(selected) = app.camera.selected else {
         app.message = Some("nothing is selected: select with the arrow keys or a click".to_owned());
         return;
     };
-    app.follow = FollowMode::Off;
+    app.camera.follow = FollowMode::Off;
     show(app, Viewport::with_room(selected.span(world.trace), 4));
 }
 
 pub(super) fn to_begin(app: &mut App) {
-    if let Some(TimeRange { begin, .. }) = app.span {
-        app.follow = FollowMode::Off;
-        let margin = app.viewport.length() / 50;
-        show(app, app.viewport.beginning(begin.saturating_sub(margin)));
+    if let Some(TimeRange { begin, .. }) = app.document.span {
+        app.camera.follow = FollowMode::Off;
+        let margin = app.camera.viewport.length() / 50;
+        show(
+            app,
+            app.camera.viewport.beginning(begin.saturating_sub(margin)),
+        );
     }
 }
 
 pub(super) fn to_end(app: &mut App) {
-    if let Some(TimeRange { end, .. }) = app.span {
+    if let Some(TimeRange { end, .. }) = app.document.span {
         if app.is_running() {
-            app.follow = FollowMode::Head;
+            app.camera.follow = FollowMode::Head;
             return keep_following(app);
         }
-        show(app, at_end(app.viewport, end));
+        show(app, at_end(app.camera.viewport, end));
     }
 }
 
@@ -93,31 +99,31 @@ fn at_end(viewport: Viewport, end: i64) -> Viewport {
 /// Moves the range along with the growing trace, by whole columns: slices of one column stay together.
 /// At the end of the recording it stays in place, and a short recording fills it.
 pub(super) fn keep_following(app: &mut App) {
-    let Some(span) = app.span else {
+    let Some(span) = app.document.span else {
         return;
     };
     let followed = match app.is_running() {
-        true => app.follow,
-        false => std::mem::replace(&mut app.follow, FollowMode::Off),
+        true => app.camera.follow,
+        false => std::mem::replace(&mut app.camera.follow, FollowMode::Off),
     };
     match followed {
         FollowMode::Off => {}
-        FollowMode::Everything => app.viewport = Viewport::fitting(span),
+        FollowMode::Everything => app.camera.viewport = Viewport::fitting(span),
         FollowMode::Head if app.is_running() => {
             let columns = app.layout().lanes.width;
-            app.viewport = at_end(app.viewport, span.end).by_columns(columns);
+            app.camera.viewport = at_end(app.camera.viewport, span.end).by_columns(columns);
         }
-        FollowMode::Head => show(app, at_end(app.viewport, span.end)),
+        FollowMode::Head => show(app, at_end(app.camera.viewport, span.end)),
     }
 }
 
 /// Moves the range only if a span is not well in it.
 pub(super) fn reveal(app: &mut App, span: TimeRange) {
-    let range = app.viewport;
+    let range = app.camera.viewport;
     if range.range().covers(span) {
         return;
     }
-    app.follow = FollowMode::Off;
+    app.camera.follow = FollowMode::Off;
     let viewport = match span.duration() > range.length() / 10 * 9 {
         true => Viewport::with_room(span, 8),
         false => range.around(span),

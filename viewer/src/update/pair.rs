@@ -5,7 +5,7 @@ use ascend_trace_recording::TimeRange;
 use crate::action::{PairAction, ViewRequest};
 use crate::app::{App, Selection, ViewData};
 use crate::item::Item;
-use crate::list::ListKind;
+use crate::panels::{Changes, PanelKind};
 use crate::rank;
 
 use super::{background_query, lists, select, walk};
@@ -15,7 +15,7 @@ const ALONE: &str = "this needs two recordings: ascend-trace view A B";
 
 /// Passes a request on to both halves.
 pub(super) fn request(app: &mut App, action: PairAction) -> Vec<ViewRequest> {
-    match app.companion {
+    match app.document.companion {
         Some(_) => vec![ViewRequest::Pair(action)],
         None => {
             app.message = Some(ALONE.to_owned());
@@ -26,7 +26,7 @@ pub(super) fn request(app: &mut App, action: PairAction) -> Vec<ViewRequest> {
 
 /// Lists what changed from one recording to the other.
 pub(super) fn list_changes(app: &mut App, world: ViewData<'_>) {
-    let Some(companion) = &app.companion else {
+    let Some(companion) = &app.document.companion else {
         app.message = Some(ALONE.to_owned());
         return;
     };
@@ -36,13 +36,17 @@ pub(super) fn list_changes(app: &mut App, world: ViewData<'_>) {
             let tests = crate::text::count(changes.tests);
             app.message = Some(format!("no significant change, by {tests} tests"));
         }
-        Some(_) => lists::toggle(app, world, ListKind::Changes),
+        Some(_) => lists::toggle(app, world, PanelKind::Changes(Changes)),
     }
 }
 
 /// The changes are known: a view that shows something else says so.
 pub(crate) fn show_changes(app: &mut App) {
-    let changes = app.companion.as_ref().and_then(|it| it.changes.as_ref());
+    let changes = app
+        .document
+        .companion
+        .as_ref()
+        .and_then(|it| it.changes.as_ref());
     let count = changes.map_or(0, |it| it.rows.len());
     if app.message.is_none() {
         app.message = Some(match count {
@@ -78,7 +82,7 @@ pub(crate) fn to_slowest(
             true
         }
         None => {
-            app.selected = None;
+            app.camera.selected = None;
             false
         }
     }

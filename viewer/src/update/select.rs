@@ -19,38 +19,41 @@ const FAILED: &str = "!";
 
 /// Selects, and moves the view as little as is needed to show it.
 pub(super) fn select(app: &mut App, world: ViewData<'_>, selected: Selection) {
-    app.selected = Some(selected);
-    app.away = None;
+    app.camera.selected = Some(selected);
+    app.camera.away = None;
     // What two lanes show is looked at in the one that the cursor is on.
-    let here = app.lane.filter(|lane| selected.is_on(world.trace, *lane));
+    let here = app
+        .camera
+        .lane
+        .filter(|lane| selected.is_on(world.trace, *lane));
     let lane = here.unwrap_or_else(|| selected.track(world.trace));
     app.reveal_track(world, lane);
-    app.lane = Some(lane);
-    app.group = None;
-    app.walk = None;
+    app.camera.lane = Some(lane);
+    app.camera.group = None;
+    app.camera.walk = None;
     navigate::reveal(app, selected.span(world.trace));
     reveal_lane(app);
 }
 
 /// The timestamp of the selection, or of the view without a selection.
 fn moment(app: &App, world: ViewData<'_>) -> i64 {
-    let span = app.selected.map(|it| it.span(world.trace));
+    let span = app.camera.selected.map(|it| it.span(world.trace));
     match span {
         Some(span) => span.middle(),
-        None => app.viewport.middle(),
+        None => app.camera.viewport.middle(),
     }
 }
 
 /// Selects the item before or after in the lane.
 pub(super) fn neighbour(app: &mut App, world: ViewData<'_>, forward: bool) {
-    let Some(lane) = app.lane else { return };
+    let Some(lane) = app.camera.lane else { return };
     if lane.is_meter() {
         app.message =
             Some("nothing can be selected here: the details describe this lane".to_owned());
         return;
     }
     let trace = world.trace;
-    let here = app.selected.filter(|it| it.is_on(trace, lane));
+    let here = app.camera.selected.filter(|it| it.is_on(trace, lane));
     let found = match here {
         Some(selected) => lane_neighbours::neighbour(app, trace, lane, selected, forward),
         None => lane_neighbours::nearest(app, trace, lane, moment(app, world)),
@@ -68,8 +71,8 @@ pub(super) fn neighbour(app: &mut App, world: ViewData<'_>, forward: bool) {
 }
 
 /// What to say when there is nothing more, and where that is so.
-pub(super) fn nothing_more(app: &App, world: ViewData<'_>, nothing: &str) -> String {
-    let range = app.viewport.range();
+pub(crate) fn nothing_more(app: &App, world: ViewData<'_>, nothing: &str) -> String {
+    let range = app.camera.viewport.range();
     match world.overview {
         overview if overview.is_whole() => nothing.to_owned(),
         overview if overview.is_loaded(range) => {
@@ -82,7 +85,7 @@ pub(super) fn nothing_more(app: &App, world: ViewData<'_>, nothing: &str) -> Str
 /// Goes to the lane above or below; a selection comes along to the nearest item there.
 pub(super) fn lane(app: &mut App, world: ViewData<'_>, down: bool) {
     let stops = |row: &&ViewRow| row.track().is_some() || row.folded().is_some();
-    let rows: Vec<ViewRow> = app.rows.iter().filter(stops).copied().collect();
+    let rows: Vec<ViewRow> = app.camera.rows.iter().filter(stops).copied().collect();
     let here = rows.iter().position(|row| is_current(app, *row));
     let next = match (here, down) {
         (Some(index), true) => index + 1,
@@ -93,14 +96,14 @@ pub(super) fn lane(app: &mut App, world: ViewData<'_>, down: bool) {
         return;
     };
     let ViewRow::Track(key) = row else {
-        app.group = row.folded();
+        app.camera.group = row.folded();
         return reveal_lane(app);
     };
     let time = moment(app, world);
-    app.lane = Some(key);
-    app.group = None;
+    app.camera.lane = Some(key);
+    app.camera.group = None;
     reveal_lane(app);
-    if app.selected.is_some()
+    if app.camera.selected.is_some()
         && let Some(selected) = lane_neighbours::nearest(app, world.trace, key, time)
     {
         select(app, world, selected);
@@ -110,8 +113,8 @@ pub(super) fn lane(app: &mut App, world: ViewData<'_>, down: bool) {
 /// Whether the cursor is on a row.
 pub(crate) fn is_current(app: &App, row: ViewRow) -> bool {
     match row {
-        ViewRow::Track(key) => app.group.is_none() && app.lane == Some(key),
-        ViewRow::Folded(group) => app.group == Some(group),
+        ViewRow::Track(key) => app.camera.group.is_none() && app.camera.lane == Some(key),
+        ViewRow::Folded(group) => app.camera.group == Some(group),
         ViewRow::Process(_) | ViewRow::Device(..) => false,
     }
 }
@@ -119,69 +122,79 @@ pub(crate) fn is_current(app: &App, row: ViewRow) -> bool {
 /// Scrolls the lanes by rows, leaving the last ones on screen.
 pub(super) fn scroll(app: &mut App, rows: i32) {
     let most = last_scroll(app);
-    app.scroll = app.scroll.saturating_add_signed(rows as isize).min(most);
+    app.camera.scroll = app
+        .camera
+        .scroll
+        .saturating_add_signed(rows as isize)
+        .min(most);
 }
 
 /// The furthest scroll that still fills the screen.
 fn last_scroll(app: &App) -> usize {
     let layout = app.layout();
-    let heights = layout.heights(&app.rows);
-    let pinned = layout.pinned.min(app.rows.len());
-    let lines = |index: usize| heights.of(&app.rows, index);
+    let heights = layout.heights(&app.camera.rows);
+    let pinned = layout.pinned.min(app.camera.rows.len());
+    let lines = |index: usize| heights.of(&app.camera.rows, index);
     let mut used: u16 = (0..pinned).map(lines).sum();
-    let fitting = (pinned..app.rows.len()).rev().take_while(|index| {
+    let fitting = (pinned..app.camera.rows.len()).rev().take_while(|index| {
         used = used.saturating_add(lines(*index));
         used <= layout.lanes.height
     });
-    app.rows.len() - pinned - fitting.count()
+    app.camera.rows.len() - pinned - fitting.count()
 }
 
 /// Scrolls just far enough to show the current lane.
 pub(super) fn reveal_lane(app: &mut App) {
-    app.scroll = app.scroll.min(last_scroll(app));
+    app.camera.scroll = app.camera.scroll.min(last_scroll(app));
     let pinned = app.layout().pinned;
-    let current = app.rows.iter().position(|row| is_current(app, *row));
+    let current = app.camera.rows.iter().position(|row| is_current(app, *row));
     let Some(place) = current.filter(|index| *index >= pinned) else {
         return;
     };
     // Rows are scrolled by their places among those that are not pinned.
     let index = place - pinned;
-    if index < app.scroll {
+    if index < app.camera.scroll {
         // The header above belongs to the lane.
         let header = index
             .checked_sub(1)
-            .filter(|it| app.rows[pinned + *it].track().is_none());
-        app.scroll = header.unwrap_or(index);
+            .filter(|it| app.camera.rows[pinned + *it].track().is_none());
+        app.camera.scroll = header.unwrap_or(index);
     }
     let layout = app.layout();
-    let is_visible = |scroll: usize| layout.visible(&app.rows, scroll).any(|it| it.0 == place);
-    while app.scroll < index && !is_visible(app.scroll) {
-        app.scroll += 1;
+    let is_visible = |scroll: usize| {
+        layout
+            .visible(&app.camera.rows, scroll)
+            .any(|it| it.0 == place)
+    };
+    while app.camera.scroll < index && !is_visible(app.camera.scroll) {
+        app.camera.scroll += 1;
     }
 }
 
 /// Selects the next or previous stall on any lane, in the order in which they begin.
 pub(super) fn next_stall(app: &mut App, world: ViewData<'_>, forward: bool) {
     let trace = world.trace;
-    let lanes = app.tracks.originals().filter_map(|key| {
+    let lanes = app.document.tracks.originals().filter_map(|key| {
         let is_nested = matches!(key, TrackKey::Thread(_, depth) if depth > 0);
-        let is_wanted = !is_nested && app.arrangement.wants(trace, key);
+        let is_wanted = !is_nested && app.camera.arrangement.wants(trace, key);
         key.lane().filter(|_| is_wanted)
     });
     let key = |stall: &Stall| (stall.begin, Some(stall.lane));
-    let from = match (app.selected_stall(trace), app.selected) {
+    let from = match (app.selected_stall(trace), app.camera.selected) {
         (Some(stall), _) => key(&stall),
         (None, Some(selected)) => (selected.span(trace).begin, selected.track(trace).lane()),
-        (None, None) => match app.away {
+        (None, None) => match app.camera.away {
             // One that is too long to be loaded is passed like any other.
             Some(StableId::Stall { lane, begin, .. }) => (begin, Some(lane)),
             _ => (start(app, forward), None),
         },
     };
     let found = lanes.filter_map(|lane| {
-        let stalls = app.stalls.lane(lane);
+        let stalls = app.document.stalls.lane(lane);
         let is_notable = |stall: &&Stall| {
-            stall.is_notable() && stall.length() >= app.least && !app.stalls.continues(stall)
+            stall.is_notable()
+                && stall.length() >= app.camera.least
+                && !app.document.stalls.continues(stall)
         };
         match forward {
             true => {
@@ -205,7 +218,7 @@ pub(super) fn next_stall(app: &mut App, world: ViewData<'_>, forward: bool) {
         return background_query::next_stall(app, world.overview, from, forward);
     }
     let Some(stall) = found.copied() else {
-        let least = match app.least {
+        let least = match app.camera.least {
             0 => String::new(),
             least => format!(" ≥ {}", text::duration(least)),
         };
@@ -221,10 +234,10 @@ pub(super) fn next_stall(app: &mut App, world: ViewData<'_>, forward: bool) {
 /// Where to begin to look when nothing is selected: at what will be as soon as it is loaded, else at
 /// the edge of the screen.
 fn start(app: &App, forward: bool) -> i64 {
-    match (app.away, forward) {
+    match (app.camera.away, forward) {
         (Some(away), _) => away.begin(),
-        (None, true) => app.viewport.begin(),
-        (None, false) => app.viewport.end(),
+        (None, true) => app.camera.viewport.begin(),
+        (None, false) => app.camera.viewport.end(),
     }
 }
 
@@ -242,11 +255,11 @@ fn is_open(app: &App, world: ViewData<'_>, one: i64, other: i64) -> bool {
     let trace = world.trace;
     let between = TimeRange::between(one, other);
     let goes_on = |key| {
-        let rest = TimeRange::new(end, app.span.map_or(end, |span| span.end));
+        let rest = TimeRange::new(end, app.document.span.map_or(end, |span| span.end));
         !rest.is_empty() && world.overview.sums(key, rest).count > 0
     };
-    app.tracks.originals().any(|key| {
-        let track = app.tracks.get(key).filter(|_| key.is_stream());
+    app.document.tracks.originals().any(|key| {
+        let track = app.document.tracks.get(key).filter(|_| key.is_stream());
         let last = track.and_then(|track| track.before(trace, end, None));
         let last = last.map(|item| item.span(trace).end);
         last.is_some_and(|last| between.begin < last && last < between.end) && goes_on(key)
@@ -264,40 +277,44 @@ fn behind(overview: &RecordingOverview, from: i64, forward: bool) -> (bool, i64)
 
 /// Selects the next call that failed.
 pub(super) fn next_failure(app: &mut App, world: ViewData<'_>) {
-    if app.failed == 0 {
+    if app.document.failed == 0 {
         app.message = Some("no call has failed".to_owned());
         return;
     }
-    let is_asked = app.search.as_ref().is_some_and(|it| it.text == FAILED);
+    let is_asked = app
+        .camera
+        .search
+        .as_ref()
+        .is_some_and(|it| it.text == FAILED);
     if !is_asked {
-        app.search = Search::new(FAILED, world.trace).ok();
+        app.camera.search = Search::new(FAILED, world.trace).ok();
     }
     next_match(app, world, true);
 }
 
 /// Selects the next or previous item that the search finds.
 pub(super) fn next_match(app: &mut App, world: ViewData<'_>, forward: bool) {
-    let Some(search) = &app.search else {
+    let Some(search) = &app.camera.search else {
         app.message = Some("nothing to find yet: press / and type a part of a name".to_owned());
         return;
     };
-    let from = match app.selected {
+    let from = match app.camera.selected {
         Some(selected) => (selected.span(world.trace).begin, SearchMatch::of(selected)),
         None => (start(app, forward), None),
     };
-    let found = search.from(world.trace, &app.tracks, from, forward);
+    let found = search.from(world.trace, &app.document.tracks, from, forward);
     if !world.overview.is_whole() {
         let found = found.filter(|it| is_known(world, from.0, it.begin(world.trace)));
         let (is_here, begin) = behind(world.overview, from.0, forward);
         match found {
             Some(found) => {
-                let selected = found.selected(world.trace, &app.ranges);
+                let selected = found.selected(world.trace, &app.document.ranges);
                 walk::remember(app);
                 select(app, world, selected);
             }
             None => {
                 // It continues after the selection.
-                let is_at = from.1.is_some() || app.away.is_some();
+                let is_at = from.1.is_some() || app.camera.away.is_some();
                 let step = i64::from(is_at && !is_here) * if forward { 1 } else { -1 };
                 background_query::next_match(app, begin.saturating_add(step), forward);
             }
@@ -306,7 +323,7 @@ pub(super) fn next_match(app: &mut App, world: ViewData<'_>, forward: bool) {
     }
     let wrapped = || {
         let end = if forward { i64::MIN } else { i64::MAX };
-        search.from(world.trace, &app.tracks, (end, None), forward)
+        search.from(world.trace, &app.document.tracks, (end, None), forward)
     };
     match (found, found.or_else(wrapped)) {
         (None, None) => {
@@ -314,7 +331,7 @@ pub(super) fn next_match(app: &mut App, world: ViewData<'_>, forward: bool) {
             app.message = Some(nothing_more(app, world, &nothing));
         }
         (found, Some(item)) => {
-            let selected = item.selected(world.trace, &app.ranges);
+            let selected = item.selected(world.trace, &app.document.ranges);
             let (place, all) = search.place(world.trace, item);
             let wrapped = match (found, forward) {
                 (Some(_), _) => "",

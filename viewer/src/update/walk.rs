@@ -23,48 +23,48 @@ pub(super) fn remember(app: &mut App) {
 
 /// Notes a place as one to come back to.
 pub(super) fn remember_place(app: &mut App, place: ViewPosition) {
-    if app.history.len() == HISTORY {
-        app.history.remove(0);
+    if app.camera.history.len() == HISTORY {
+        app.camera.history.remove(0);
     }
-    app.history.push(place);
-    app.future.clear();
+    app.camera.history.push(place);
+    app.camera.future.clear();
 }
 
 /// Goes back to where the last jump or move began.
 pub(super) fn back(app: &mut App) {
-    let Some(place) = app.history.pop() else {
+    let Some(place) = app.camera.history.pop() else {
         app.message = Some("there is no way back from here".to_owned());
         return;
     };
-    app.future.push(app.place());
+    app.camera.future.push(app.place());
     step(app, place);
 }
 
 /// Goes again to where [`back`] came from.
 pub(super) fn forward(app: &mut App) {
-    let Some(place) = app.future.pop() else {
+    let Some(place) = app.camera.future.pop() else {
         app.message = Some("nothing was undone".to_owned());
         return;
     };
-    app.history.push(app.place());
+    app.camera.history.push(app.place());
     step(app, place);
 }
 
 /// Restores a place. On a walk that came from there, its trail gets shorter by a step.
 fn step(app: &mut App, place: ViewPosition) {
-    let walk = app.walk.take();
+    let walk = app.camera.walk.take();
     app.restore(place);
-    app.walk = walk.and_then(|mut walk| {
+    app.camera.walk = walk.and_then(|mut walk| {
         let (last, to_cause) = walk.trail.pop()?;
         walk.choices.clear();
         walk.to_cause = to_cause;
-        (Some(last) == app.selected).then_some(walk)
+        (Some(last) == app.camera.selected).then_some(walk)
     });
 }
 
 /// Goes to the cause of the selection's wait.
 pub(super) fn to_cause(app: &mut App, world: ViewData<'_>) {
-    match app.selected {
+    match app.camera.selected {
         Some(Selection::Item(item)) => {
             let causes = causes(app, world.trace, item);
             start(
@@ -76,7 +76,10 @@ pub(super) fn to_cause(app: &mut App, world: ViewData<'_>) {
             );
         }
         Some(Selection::Gap(stall)) => {
-            let evidence = app.stalls.evidence(world.trace, &app.dependencies, &stall);
+            let evidence =
+                app.document
+                    .stalls
+                    .evidence(world.trace, &app.document.dependencies, &stall);
             let culprit = evidence.culprit;
             let items = [culprit.call.map(Item::Call), culprit.task.map(Item::Task)];
             let items = items.into_iter().flatten().collect();
@@ -100,7 +103,7 @@ pub(super) fn to_cause(app: &mut App, world: ViewData<'_>) {
 
 /// Goes to what waited for the selection.
 pub(super) fn to_effect(app: &mut App, world: ViewData<'_>) {
-    match app.selected {
+    match app.camera.selected {
         Some(Selection::Item(item)) => {
             let effects = effects(app, world.trace, item);
             start(
@@ -135,8 +138,12 @@ fn start(app: &mut App, world: ViewData<'_>, choices: Vec<Item>, to_cause: bool,
         return;
     }
     remember(app);
-    let mut trail = app.walk.take().map_or_else(Vec::new, |walk| walk.trail);
-    trail.extend(app.selected.map(|selected| (selected, to_cause)));
+    let mut trail = app
+        .camera
+        .walk
+        .take()
+        .map_or_else(Vec::new, |walk| walk.trail);
+    trail.extend(app.camera.selected.map(|selected| (selected, to_cause)));
     let walk = DependencyWalk {
         choices,
         chosen: 0,
@@ -148,13 +155,13 @@ fn start(app: &mut App, world: ViewData<'_>, choices: Vec<Item>, to_cause: bool,
 
 /// Goes to another end of the last step.
 pub(super) fn alternative(app: &mut App, world: ViewData<'_>) {
-    match app.walk.take() {
+    match app.camera.walk.take() {
         Some(mut walk) if walk.choices.len() > 1 => {
             walk.chosen = (walk.chosen + 1) % walk.choices.len();
             go(app, world, walk);
         }
         walk => {
-            app.walk = walk;
+            app.camera.walk = walk;
             app.message = Some("there is no other one".to_owned());
         }
     }
@@ -169,12 +176,12 @@ fn go(app: &mut App, world: ViewData<'_>, walk: DependencyWalk) {
         let (number, all) = (walk.chosen + 1, walk.choices.len());
         app.message = Some(format!("{number} of {all}: tab goes to the next one"));
     }
-    app.walk = Some(walk);
+    app.camera.walk = Some(walk);
 }
 
 /// The causes of an item's wait. The one that released it is first.
 pub(crate) fn causes(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
-    let edges = app.dependencies.incoming(trace, item.node());
+    let edges = app.document.dependencies.incoming(trace, item.node());
     let mut causes: Vec<_> = edges
         .iter()
         .filter_map(|it| dated(trace, *it, it.from))
@@ -191,7 +198,7 @@ pub(crate) fn causes(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
 
 /// A wait exists for its event, even if other causes ended later.
 fn prefer_waited_for(app: &App, trace: &Trace, item: Item, causes: Vec<(i64, Item)>) -> Vec<Item> {
-    let edges = app.dependencies.incoming(trace, item.node());
+    let edges = app.document.dependencies.incoming(trace, item.node());
     let records = edges.iter().filter(|it| it.kind == EdgeKind::RecordToWait);
     let mut ordered: Vec<_> = records.map(|edge| Item::from(edge.from)).collect();
     for (_, cause) in causes {
@@ -204,7 +211,7 @@ fn prefer_waited_for(app: &App, trace: &Trace, item: Item, causes: Vec<(i64, Ite
 
 /// Items that waited for an item: waits and syncs first, then the next task of the stream.
 pub(crate) fn effects(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
-    let edges = app.dependencies.outgoing(trace, item.node());
+    let edges = app.document.dependencies.outgoing(trace, item.node());
     let mut effects: Vec<_> = edges
         .iter()
         .filter_map(|it| dated(trace, *it, it.to))

@@ -27,7 +27,7 @@ const DETOUR: usize = 6;
 /// Columns per arrow that keep arrows readable.
 const COLUMNS_PER_ARROW: usize = 6;
 
-/// Draws the arrows of the window, then those of the selection over them. Answers how many of the
+/// Draws the arrows of the window, then those of the selection over them. Returns how many of the
 /// window had to be left out; `None` when there are too many to count.
 pub(crate) fn draw(
     scene: &Scene<'_>,
@@ -42,7 +42,7 @@ pub(crate) fn draw(
         drawn,
         buffer,
     };
-    let (mut edges, hidden) = match scene.app.all_arrows {
+    let (mut edges, hidden) = match scene.app.camera.all_arrows {
         true => of_window(scene, layout.lanes.width),
         false => (Vec::new(), Some(0)),
     };
@@ -81,11 +81,13 @@ impl ArrowStyle {
 /// The record-to-wait edges in view: if they are too many, those with the longest waits.
 fn of_window(scene: &Scene<'_>, width: u16) -> (Vec<Edge>, Option<usize>) {
     let trace = scene.world.trace;
-    let range = scene.app.viewport.range();
-    let visible = scene
-        .app
-        .dependencies
-        .in_window(trace, range.begin, range.end, LOOKED_AT);
+    let range = scene.app.camera.viewport.range();
+    let visible =
+        scene
+            .app
+            .document
+            .dependencies
+            .in_window(trace, range.begin, range.end, LOOKED_AT);
     let mut edges = visible.edges;
     edges.retain(|edge| edge.kind == EdgeKind::RecordToWait);
     let readable = (usize::from(width) / COLUMNS_PER_ARROW).max(1);
@@ -213,7 +215,7 @@ impl ArrowCanvas<'_, '_> {
             let Some((from, _)) = ends.filter(|_| record.length(trace) == 0) else {
                 continue;
             };
-            let style = match self.scene.app.selected {
+            let style = match self.scene.app.camera.selected {
                 Some(Selection::Item(item)) if item == record => self.scene.app.theme.chosen(),
                 _ => self.scene.app.theme.linked(),
             };
@@ -246,7 +248,7 @@ fn ends(scene: &Scene<'_>, layout: &ScreenLayout, edge: &Edge) -> Option<(ArrowE
         })
     })?;
     let end = |item: Item, moment: i64| {
-        let column = scene.app.viewport.cell(moment, layout.lanes.width);
+        let column = scene.app.camera.viewport.cell(moment, layout.lanes.width);
         let (top, bottom) = lines_of(scene, layout, item)?;
         Some(ArrowEnd {
             column,
@@ -260,6 +262,7 @@ fn ends(scene: &Scene<'_>, layout: &ScreenLayout, edge: &Edge) -> Option<(ArrowE
     if edge.kind != EdgeKind::LaunchToTask && to.column == from.column + 1 {
         let before = scene
             .app
+            .camera
             .viewport
             .cell(arrive.saturating_sub(1), layout.lanes.width);
         to.column = to.column.min(before.max(from.column));
@@ -272,15 +275,18 @@ fn lines_of(scene: &Scene<'_>, layout: &ScreenLayout, item: Item) -> Option<(i64
     let app = scene.app;
     let key = item.track(scene.world.trace);
     let index = row_of(scene, key)?;
-    let mut visible = layout.visible(&app.rows, app.scroll);
+    let mut visible = layout.visible(&app.camera.rows, app.camera.scroll);
     let found = visible.find(|it| it.0 == index);
     Some(match found {
         Some((_, row, line)) => {
             let top = i64::from(line - layout.lanes.y);
-            let more = layout.heights(&app.rows).bar_of(row).saturating_sub(1);
+            let more = layout
+                .heights(&app.camera.rows)
+                .bar_of(row)
+                .saturating_sub(1);
             (top, top + i64::from(more))
         }
-        None if index < layout.pinned + app.scroll => (-4, -4),
+        None if index < layout.pinned + app.camera.scroll => (-4, -4),
         None => {
             let below = i64::from(layout.lanes.height) + 4;
             (below, below)
@@ -290,10 +296,10 @@ fn lines_of(scene: &Scene<'_>, layout: &ScreenLayout, item: Item) -> Option<(i64
 
 /// Lines in which nothing is drawn but arrows, relative to the lanes.
 fn free_lines(scene: &Scene<'_>, layout: &ScreenLayout) -> Vec<i64> {
-    let rows = &scene.app.rows;
+    let rows = &scene.app.camera.rows;
     let heights = layout.heights(rows);
     let mut free = Vec::new();
-    for (index, row, line) in layout.visible(rows, scene.app.scroll) {
+    for (index, row, line) in layout.visible(rows, scene.app.camera.scroll) {
         let drawn = match row {
             ViewRow::Process(_) | ViewRow::Device(..) => 0,
             _ => heights.bar_of(row),
@@ -319,5 +325,5 @@ fn row_of(scene: &Scene<'_>, key: TrackKey) -> Option<usize> {
         }
         _ => false,
     };
-    app.rows.iter().position(is_own)
+    app.camera.rows.iter().position(is_own)
 }

@@ -48,8 +48,8 @@ pub(crate) enum TrackCell {
 /// The cells of a line of the timeline: where the trace holds everything, from its slices; else from
 /// the sums that are known.
 pub(crate) fn cells(scene: &Scene<'_>, key: TrackKey, width: u16) -> Vec<TrackCell> {
-    let viewport = scene.app.viewport;
-    let known = match scene.app.tracks.get(key) {
+    let viewport = scene.app.camera.viewport;
+    let known = match scene.app.document.tracks.get(key) {
         Some(track) => sample(scene.world.trace, track, viewport, width),
         None => vec![TrackCell::Idle; usize::from(width)],
     };

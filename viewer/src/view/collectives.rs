@@ -1,7 +1,7 @@
-//! Details of a collective: its communicator, and its bytes.
+//! Details of a collective: its communicator, its bytes, and its least bandwidth.
 
 use ascend_trace_analysis::collectives::{Collective, Communicator};
-use ascend_trace_recording::{TaskId, Trace};
+use ascend_trace_recording::{TaskId, TaskTime};
 use ratatui::text::{Line, Span};
 
 use crate::display_names;
@@ -20,9 +20,24 @@ pub(super) fn of(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static
     let name = display_names::communicator(trace, collective.comm, task.stream);
     let mut groups = vec![vec![Span::styled(name, scene.app.theme.accent())]];
     let process = trace.stream(task.stream).process;
-    let known = scene.app.communicators.get(process, collective.comm);
-    groups.extend(known.and_then(part).map(|text| vec![Span::raw(text)]));
-    groups.extend(amount(trace, id, &collective).map(|text| vec![Span::raw(text)]));
+    let known =
+        scene
+            .app
+            .document
+            .communicators
+            .get(process, collective.comm, trace.call(task.call).begin);
+    let ranks = known.as_ref().and_then(|it| it.size);
+    groups.extend(
+        known
+            .as_ref()
+            .and_then(part)
+            .map(|text| vec![Span::raw(text)]),
+    );
+    groups.extend(amount(&collective).map(|text| vec![Span::raw(text)]));
+    let bandwidth = task
+        .time
+        .and_then(|time| bandwidth(&collective, ranks, time));
+    groups.extend(bandwidth.map(|text| vec![Span::raw(text)]));
     if let Some(operation) = collective.operation {
         let word = operation.strip_prefix("HCCL_REDUCE_").unwrap_or(operation);
         groups.push(vec![Span::raw(word.to_lowercase())]);
@@ -43,24 +58,25 @@ fn part(known: &Communicator) -> Option<String> {
     }
 }
 
-/// Bytes with their speed, else elements.
-fn amount(trace: &Trace, id: TaskId, collective: &Collective<'_>) -> Option<String> {
+/// Bytes, else elements.
+fn amount(collective: &Collective<'_>) -> Option<String> {
     let data_type = collective.data_type.unwrap_or("elements");
     let data_type = data_type
         .strip_prefix("HCCL_DATA_TYPE_")
         .unwrap_or(data_type);
     let elements = format!("{} {data_type}", count(collective.count?));
-    let Some(moved) = collective.bytes() else {
-        return Some(elements);
-    };
-    let time = trace.task(id).time;
-    let seconds = time.map_or(0.0, |it| it.end.saturating_sub(it.begin) as f64 / 1e9);
-    Some(match seconds > 0.0 {
-        true => format!(
-            "{} ({elements}) at {}",
-            bytes(moved),
-            rate(moved as f64 / seconds)
-        ),
-        false => format!("{} ({elements})", bytes(moved)),
+    Some(match collective.bytes() {
+        Some(moved) => format!("{} ({elements})", bytes(moved)),
+        None => elements,
     })
+}
+
+/// The least bandwidths that it may have had: its time contains the wait for the last rank.
+fn bandwidth(collective: &Collective<'_>, ranks: Option<u64>, time: TaskTime) -> Option<String> {
+    let (algorithm, bus) = collective.least_bandwidths(ranks, time)?;
+    Some(format!(
+        "algorithm ≥ {}, bus ≥ {}",
+        rate(algorithm),
+        rate(bus)
+    ))
 }

@@ -23,14 +23,23 @@ pub(super) fn draw(
     drawn: &DrawnContent,
     buffer: &mut Buffer,
 ) {
-    let known = scene.app.path.as_ref().and_then(|it| it.known.as_ref());
+    let known = scene
+        .app
+        .panels
+        .path
+        .as_ref()
+        .and_then(|it| it.known.as_ref());
     let Some(known) = known.filter(|_| area.height > 0) else {
         return;
     };
     let lanes = known.along(lanes);
     let y = area.bottom() - 1;
     for column in 0..area.width {
-        let range = scene.app.viewport.cell_time(i64::from(column), area.width);
+        let range = scene
+            .app
+            .camera
+            .viewport
+            .cell_time(i64::from(column), area.width);
         let Some(tie) = lanes.on(range) else {
             continue;
         };

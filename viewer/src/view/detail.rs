@@ -50,9 +50,9 @@ pub(crate) fn draw(
 
 /// Details of the selection or the visible range.
 pub(super) fn lines(scene: &Scene<'_>, drawn: &DrawnContent, room: usize) -> Vec<Line<'static>> {
-    let meter = scene.app.lane.filter(|lane| lane.is_meter());
-    let meter = meter.filter(|_| scene.app.group.is_none());
-    match scene.app.selected {
+    let meter = scene.app.camera.lane.filter(|lane| lane.is_meter());
+    let meter = meter.filter(|_| scene.app.camera.group.is_none());
+    match scene.app.camera.selected {
         _ if let Some(lane) = meter => meters::of(scene, lane, room),
         Some(Selection::Item(Item::Task(task))) => of_task(scene, task, room),
         Some(Selection::Item(Item::Call(call))) => of_call(scene, call, room),
@@ -60,7 +60,7 @@ pub(super) fn lines(scene: &Scene<'_>, drawn: &DrawnContent, room: usize) -> Vec
         Some(Selection::Range(id, _)) => range_details::of(scene, id, room),
         Some(Selection::Node(node)) => graphs::of_node(scene, node, room),
         Some(Selection::Open(open)) => open_calls::of(scene, open, room),
-        None if scene.app.away.is_some() => vec![Line::styled(
+        None if scene.app.camera.away.is_some() => vec![Line::styled(
             "the selection is not loaded",
             scene.app.theme.dim(),
         )],
@@ -74,7 +74,7 @@ fn put(area: Rect, lines: Vec<Line<'_>>, room: usize, scene: &Scene<'_>, buffer:
     for (y, line) in lines.iter().take(height).enumerate() {
         buffer.set_line(area.x + 1, area.y + y as u16, line, room as u16);
     }
-    if more && area.width > 20 {
+    if more && area.width > 20 && !scene.app.is_still {
         let text = " enter: more ";
         let x = area.right() - text.len() as u16 - 1;
         let style = scene.app.theme.dim();
@@ -190,7 +190,7 @@ fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<SpanGroup> {
 /// How long a task took, as well as that is known.
 fn length(scene: &Scene<'_>, id: TaskId, time: &TaskTime) -> String {
     let trace = scene.world.trace;
-    match scene.app.estimates.task(trace, trace.task(id)) {
+    match scene.app.document.estimates.task(trace, trace.task(id)) {
         Some(placed) => duration_with_error(placed.time.duration(), placed.error),
         None => duration(time.duration()),
     }
@@ -198,7 +198,7 @@ fn length(scene: &Scene<'_>, id: TaskId, time: &TaskTime) -> String {
 
 /// How long the selection took among its kind.
 fn rank(scene: &Scene<'_>) -> Option<SpanGroup> {
-    let (_, _, rank) = scene.app.rank?;
+    let (_, _, rank) = scene.app.camera.rank?;
     let theme = scene.app.theme;
     let text = match rank.count {
         1 => "the only one of its kind".to_owned(),

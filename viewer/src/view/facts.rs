@@ -77,7 +77,7 @@ pub(super) fn flow(groups: Vec<SpanGroup>, room: usize) -> Vec<Line<'static>> {
 
 /// Two timestamps in the same unit.
 pub(super) fn span(scene: &Scene<'_>, begin: i64, end: i64) -> String {
-    let start = scene.app.span.map_or(0, |span| span.begin);
+    let start = scene.app.document.span.map_or(0, |span| span.begin);
     let (begin, end) = (begin.saturating_sub(start), end.saturating_sub(start));
     let unit = moment_unit(begin.saturating_abs().max(end.saturating_abs()));
     let decimals = unit.nanoseconds.ilog10();
@@ -86,6 +86,6 @@ pub(super) fn span(scene: &Scene<'_>, begin: i64, end: i64) -> String {
 }
 
 pub(super) fn since_start(scene: &Scene<'_>, time: i64) -> String {
-    let start = scene.app.span.map_or(0, |span| span.begin);
+    let start = scene.app.document.span.map_or(0, |span| span.begin);
     moment(time.saturating_sub(start))
 }

@@ -28,7 +28,7 @@ fn inner(area: Rect) -> Rect {
 
 /// The node that is drawn in a cell.
 pub(crate) fn node_at(app: &App, area: Rect, at: Position) -> Option<usize> {
-    let flame = app.flame.as_ref()?;
+    let flame = app.panels.flame.as_ref()?;
     let inner = inner(area);
     if !inner.contains(at) {
         return None;
@@ -75,7 +75,7 @@ fn title(scene: &Scene<'_>, flame: &FlameGraph, area: Rect, buffer: &mut Buffer)
     let rule = "─".repeat(usize::from(area.width));
     buffer.set_stringn(area.x, area.y, rule, usize::from(area.width), theme.faint());
     let thread = display_names::thread(scene.world.trace, flame.thread);
-    let window = duration(scene.app.viewport.length());
+    let window = duration(scene.app.camera.viewport.length());
     let note = match flame.is_whole {
         true => format!(" in the {window} on screen "),
         false => " only of the loaded part, so far ".to_owned(),
@@ -127,7 +127,7 @@ fn cursor(scene: &Scene<'_>, flame: &FlameGraph) -> Line<'static> {
     let node = &nodes[flame.cursor];
     let part = |time: i64, of: i64| share(time as f64 / of.max(1) as f64);
     let name = flame.name(scene.world.trace, flame.cursor).to_owned();
-    let of_window = part(node.inside_ns, scene.app.viewport.length());
+    let of_window = part(node.inside_ns, scene.app.camera.viewport.length());
     let own = duration(flame.tree.own_ns(flame.cursor));
     let text = match node.frame {
         Frame::Thread => format!(

@@ -21,9 +21,9 @@ pub(crate) fn tracks(scene: &Scene<'_>, group: LaneGroup) -> Vec<TrackKey> {
     let (trace, app) = (scene.world.trace, scene.app);
     lanes::folded(
         trace,
-        &app.tracks,
+        &app.document.tracks,
         scene.world.overview,
-        &app.arrangement,
+        &app.camera.arrangement,
         group,
     )
 }
@@ -44,7 +44,7 @@ pub(crate) fn draw(
         return unused(scene, keys.len(), line, buffer);
     }
     let keys = &keys[..keys.len().min(LANES)];
-    let viewport = scene.app.viewport;
+    let viewport = scene.app.camera.viewport;
     let mut from = vec![0; keys.len()];
     for column in 0..line.width {
         let time = viewport.cell_time(i64::from(column), line.width);
@@ -86,7 +86,7 @@ fn busy(scene: &Scene<'_>, key: TrackKey, from: &mut usize, range: TimeRange) ->
         let sums = overview.sums(key, range);
         return (working(key, &sums), main_category(key, &sums));
     }
-    let Some(track) = scene.app.tracks.get(key) else {
+    let Some(track) = scene.app.document.tracks.get(key) else {
         return (0, Category::Other);
     };
     let trace = scene.world.trace;

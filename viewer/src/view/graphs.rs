@@ -30,34 +30,40 @@ pub(super) fn captures(app: &App, trace: &Trace, thread: ThreadId) -> Vec<Captur
         let begin = graph.begin.map(|call| trace.call(call).thread);
         begin == Some(thread)
     };
-    let captures = app.graphs.all().iter().filter(own).filter_map(|graph| {
-        let verb = graph.making.verb();
-        let name = format!("{verb} graph {}", graph.serial);
-        let texts = match graph.outcome {
-            Outcome::Failed(code) => vec![
-                format!("{name} FAILED {code}"),
-                format!("graph {} FAILED", graph.serial),
-                "FAILED".to_owned(),
-            ],
-            Outcome::Open | Outcome::Ready => vec![
-                format!("{name}: {} nodes", graph.nodes.len()),
-                name,
-                verb.to_owned(),
-            ],
-        };
-        Some(CaptureRange {
-            span: graph.making_span(trace)?,
-            failed: matches!(graph.outcome, Outcome::Failed(_)),
-            texts,
-        })
-    });
+    let captures = app
+        .document
+        .graphs
+        .all()
+        .iter()
+        .filter(own)
+        .filter_map(|graph| {
+            let verb = graph.making.verb();
+            let name = format!("{verb} graph {}", graph.serial);
+            let texts = match graph.outcome {
+                Outcome::Failed(code) => vec![
+                    format!("{name} FAILED {code}"),
+                    format!("graph {} FAILED", graph.serial),
+                    "FAILED".to_owned(),
+                ],
+                Outcome::Open | Outcome::Ready => vec![
+                    format!("{name}: {} nodes", graph.nodes.len()),
+                    name,
+                    verb.to_owned(),
+                ],
+            };
+            Some(CaptureRange {
+                span: graph.making_span(trace)?,
+                failed: matches!(graph.outcome, Outcome::Failed(_)),
+                texts,
+            })
+        });
     captures.collect()
 }
 
 /// The relation of a call to a graph.
 pub(super) fn of(scene: &Scene<'_>, call: CallId, room: usize) -> Vec<Line<'static>> {
     let trace = scene.world.trace;
-    let graphs = &scene.app.graphs;
+    let graphs = &scene.app.document.graphs;
     let Some((index, number)) = graphs.of_call(trace, call) else {
         return Vec::new();
     };
@@ -121,8 +127,8 @@ pub(super) fn of_node(scene: &Scene<'_>, node: ReplayNode, room: usize) -> Vec<L
         vec![name, Span::raw(fit(&value, room / 2))]
     });
     lines.extend(flow(arguments.collect(), room));
-    if let Some((index, _)) = scene.app.graphs.replayed(trace, node.replay) {
-        let graph = &scene.app.graphs.all()[index];
+    if let Some((index, _)) = scene.app.document.graphs.replayed(trace, node.replay) {
+        let graph = &scene.app.document.graphs.all()[index];
         lines.extend(flow(nodes(scene, graph, node.number), room));
     }
     lines

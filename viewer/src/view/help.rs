@@ -75,7 +75,8 @@ fn groups(scene: &Scene<'_>) -> Vec<Vec<Line<'static>>> {
         ])
     };
     let mut groups = vec![changed(scene)];
-    groups.extend(KEYS.iter().map(|group| {
+    let full = KEYS.iter().filter(|group| !group.entries.is_empty());
+    groups.extend(full.map(|group| {
         let title = Line::styled(group.title, theme.strong());
         let entries = group.entries.iter();
         let entries = entries.map(|it| line(&theme.keys(it.shown), it.help));

@@ -17,10 +17,10 @@ pub(crate) struct SelectionLinks {
 
 impl SelectionLinks {
     pub(crate) fn of(app: &App, trace: &Trace) -> Self {
-        match app.selected {
+        match app.camera.selected {
             Some(Selection::Item(item)) => of_item(app, trace, item),
             Some(Selection::Gap(stall)) => {
-                let culprit = stall.culprit(trace, &app.dependencies);
+                let culprit = stall.culprit(trace, &app.document.dependencies);
                 let ends = [culprit.call.map(Item::Call), culprit.task.map(Item::Task)];
                 let ends = ends.into_iter().flatten();
                 let edges = match stall.node {
@@ -61,8 +61,8 @@ fn of_item(app: &App, trace: &Trace, item: Item) -> SelectionLinks {
 }
 
 fn edges_of(app: &App, trace: &Trace, item: Item) -> Vec<Edge> {
-    let mut edges = app.dependencies.incoming(trace, item.node());
-    edges.extend(app.dependencies.outgoing(trace, item.node()));
+    let mut edges = app.document.dependencies.incoming(trace, item.node());
+    edges.extend(app.document.dependencies.outgoing(trace, item.node()));
     edges
 }
 

@@ -19,7 +19,7 @@ const HEAD: u16 = 2;
 /// The first entry on screen.
 pub(crate) fn first_entry(app: &App) -> usize {
     let shown = usize::from(app.layout().detail.height.saturating_sub(HEAD));
-    let list = app.list.as_ref();
+    let list = app.panels.list.as_ref();
     list.map_or(0, |list| first(list, shown))
 }
 
@@ -32,7 +32,7 @@ fn first(list: &ListState, shown: usize) -> usize {
 
 /// The column that is drawn at a cell of the screen's width.
 pub(crate) fn column_at(app: &App, x: u16) -> Option<usize> {
-    let list = app.list.as_ref()?;
+    let list = app.panels.list.as_ref()?;
     let area = app.layout().detail;
     let mut right = usize::from(area.x) + 2;
     let all = columns(list, area.width, &on_screen(list, area));
@@ -150,7 +150,7 @@ fn columns(list: &ListState, width_of_screen: u16, entries: &[&ListEntry]) -> Ve
         })
         .collect();
     shrink(
-        list.columns,
+        &list.columns,
         &mut columns,
         usize::from(width_of_screen).saturating_sub(3),
     );

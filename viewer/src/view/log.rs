@@ -16,7 +16,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer
     let theme = scene.app.theme;
     let rule = "─".repeat(usize::from(area.width));
     buffer.set_stringn(area.x, area.y, rule, usize::from(area.width), theme.faint());
-    let back = match scene.app.log_back {
+    let back = match scene.app.panels.log_back {
         0 => String::new(),
         back => format!(" {back} lines from the end (J)"),
     };
@@ -27,7 +27,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer
     ]);
     buffer.set_line(area.x, area.y, &heading, area.width);
     let shown = usize::from(area.height - 1);
-    let last = log.len().saturating_sub(scene.app.log_back);
+    let last = log.len().saturating_sub(scene.app.panels.log_back);
     let first = last.saturating_sub(shown);
     let room = usize::from(area.width).saturating_sub(2);
     for (index, y) in (first..last).zip(area.y + 1..area.bottom()) {

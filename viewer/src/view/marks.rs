@@ -19,14 +19,14 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer
 
 /// The columns of the lanes that have a mark's line, with the mark's name.
 pub(super) fn columns(scene: &Scene<'_>, width: u16) -> Vec<(u16, &'static str)> {
-    let marks = scene.app.marks.all();
-    let pair = scene.app.marks.pair();
+    let marks = scene.app.camera.marks.all();
+    let pair = scene.app.camera.marks.pair();
     let mut columns = Vec::new();
     for (mark, name) in marks.iter().zip(["A", "B"].into_iter().cycle()) {
         let has_end = mark.end > mark.begin && pair.is_some_and(|(early, _)| early == *mark);
         let times = [Some(mark.begin), has_end.then_some(mark.end)];
         let cells = times.into_iter().flatten().map(|time| {
-            let cell = scene.app.viewport.cell(time, width);
+            let cell = scene.app.camera.viewport.cell(time, width);
             u16::try_from(cell).ok().filter(|x| *x < width)
         });
         columns.extend(cells.flatten().map(|x| (x, name)));

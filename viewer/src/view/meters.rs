@@ -17,13 +17,16 @@ const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "
 const FULL: f64 = 0.1;
 
 pub(crate) fn draw(scene: &Scene<'_>, key: TrackKey, area: Rect, buffer: &mut Buffer) {
-    let viewport = scene.app.viewport;
+    let viewport = scene.app.camera.viewport;
     let theme = scene.app.theme;
     for column in 0..area.width {
         let range = viewport.cell_time(i64::from(column), area.width);
         let (level, style) = match key {
             TrackKey::Cost(id) => (cost_level(share(scene, id, range)), theme.dim()),
-            TrackKey::Losses(id) => (loss_level(scene.app.meters.lost(id, range)), theme.bad()),
+            TrackKey::Losses(id) => (
+                loss_level(scene.app.document.meters.lost(id, range)),
+                theme.bad(),
+            ),
             _ => return,
         };
         if level > 0
@@ -51,9 +54,9 @@ fn loss_level(lost: u64) -> usize {
 }
 
 fn cost(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> Cost {
-    let span = scene.app.span.unwrap_or_default();
+    let span = scene.app.document.span.unwrap_or_default();
     let range = TimeRange::new(span.clamp(range.begin), span.clamp(range.end));
-    scene.app.meters.cost(id, span, range)
+    scene.app.document.meters.cost(id, span, range)
 }
 
 /// The tool's part of a range, as one thread's time.
@@ -64,8 +67,8 @@ fn share(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> f64 {
 
 /// The recorded part of the range on screen.
 fn window(scene: &Scene<'_>) -> TimeRange {
-    let span = scene.app.span.unwrap_or_default();
-    scene.app.viewport.range().intersection(span)
+    let span = scene.app.document.span.unwrap_or_default();
+    scene.app.camera.viewport.range().intersection(span)
 }
 
 /// With losses at its end, too.
@@ -82,7 +85,7 @@ pub(crate) fn label(scene: &Scene<'_>, key: TrackKey) -> String {
             share if share < 0.01 => "<0.01%".to_owned(),
             share => format!("{share:.2}%"),
         },
-        TrackKey::Losses(id) => count(scene.app.meters.lost(id, with_end(range))),
+        TrackKey::Losses(id) => count(scene.app.document.meters.lost(id, with_end(range))),
         _ => String::new(),
     }
 }
@@ -141,7 +144,7 @@ fn of_cost(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> Vec<SpanGroup>
 }
 
 fn of_losses(scene: &Scene<'_>, id: ProcessId, range: TimeRange) -> Vec<SpanGroup> {
-    let lost = scene.app.meters.losses(id, with_end(range));
+    let lost = scene.app.document.meters.losses(id, with_end(range));
     if lost.is_empty() {
         return vec![vec![Span::raw("nothing was lost here")]];
     }

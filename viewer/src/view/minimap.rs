@@ -19,7 +19,7 @@ const STREAMS: usize = 32;
 
 pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let area = layout.minimap;
-    let Some(span) = scene.app.span.filter(|_| area.height > 0) else {
+    let Some(span) = scene.app.document.span.filter(|_| area.height > 0) else {
         return;
     };
     let theme = scene.app.theme;
@@ -31,7 +31,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer
     let whole = Viewport::fitting(span);
     let last = i64::from(area.width) - 1;
     let cell = |time| whole.cell(time, area.width).clamp(0, last) as u16;
-    let shown = cell(scene.app.viewport.begin())..=cell(scene.app.viewport.end());
+    let shown = cell(scene.app.camera.viewport.begin())..=cell(scene.app.camera.viewport.end());
     for (x, level) in levels(scene, whole, area.width).into_iter().enumerate() {
         let inside = shown.contains(&(x as u16));
         let style = match inside {
@@ -55,10 +55,15 @@ fn levels(scene: &Scene<'_>, whole: Viewport, width: u16) -> Vec<usize> {
     if !scene.world.overview.is_whole() {
         return overview_levels(scene.world.overview, whole, width);
     }
-    let tracks = scene.app.tracks.keys().filter_map(|key| match key {
-        TrackKey::Stream(_) => scene.app.tracks.get(key).filter(|it| it.len() > 0),
-        _ => None,
-    });
+    let tracks = scene
+        .app
+        .document
+        .tracks
+        .keys()
+        .filter_map(|key| match key {
+            TrackKey::Stream(_) => scene.app.document.tracks.get(key).filter(|it| it.len() > 0),
+            _ => None,
+        });
     let tracks: Vec<_> = tracks.take(STREAMS).collect();
     let mut sums = vec![0_u64; usize::from(width)];
     for track in &tracks {

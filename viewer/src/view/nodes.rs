@@ -29,7 +29,7 @@ pub(crate) fn draw(
 ) {
     let cells = cells(scene, TrackKey::Stream(stream), area.width);
     let mut line = BoxLine {
-        viewport: scene.app.viewport,
+        viewport: scene.app.camera.viewport,
         area,
         drawn,
         buffer,
@@ -57,7 +57,11 @@ pub(crate) fn draw(
 
 /// Whether it is known what ran in a column.
 fn is_loaded(scene: &Scene<'_>, column: u16, width: u16) -> bool {
-    let range = scene.app.viewport.cell_time(i64::from(column), width);
+    let range = scene
+        .app
+        .camera
+        .viewport
+        .cell_time(i64::from(column), width);
     scene.world.overview.is_loaded(range)
 }
 
@@ -68,7 +72,7 @@ fn replay(scene: &Scene<'_>, item: Item, line: &mut BoxLine<'_>) {
     if !parts.is_empty() {
         return draw_parts(scene, task, &parts, line);
     }
-    let Some(nodes) = ReplayNodes::of(&app.graphs, trace, task) else {
+    let Some(nodes) = ReplayNodes::of(&app.document.graphs, trace, task) else {
         if item.category(trace) == Category::Graph {
             let (first, end) = line.columns(item.span(trace));
             dots(scene, UNKNOWN, first, end, line);
@@ -101,7 +105,7 @@ fn draw_node(scene: &Scene<'_>, node: ReplayNode, line: &mut BoxLine<'_>) {
     let (app, trace) = (scene.app, scene.world.trace);
     let item = Item::Task(node.task);
     let name = item.name(trace);
-    let style = match app.selected == Some(Selection::Node(node)) {
+    let style = match app.camera.selected == Some(Selection::Node(node)) {
         true => app.theme.chosen(),
         false => {
             let style = app.theme.shape(item.category(trace), item.look(trace));
@@ -133,10 +137,10 @@ fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[TaskPart<'_>], line: &mu
         .skip(from)
         .take_while(|part| part.begin <= until)
     {
-        let label = part_label(trace, &app.graphs, task, part);
+        let label = part_label(trace, &app.document.graphs, task, part);
         let name: &str = &label;
         let number = part.node.filter(|node| *node > 0);
-        let is_chosen = matches!(app.selected, Some(Selection::Node(node))
+        let is_chosen = matches!(app.camera.selected, Some(Selection::Node(node))
             if node.replay == task && Some(node.number) == number);
         let style = match is_chosen {
             true => app.theme.chosen(),

@@ -29,15 +29,15 @@ pub(super) fn draw(
     drawn: &mut DrawnContent,
     buffer: &mut Buffer,
 ) {
-    for call in scene.app.tracks.open_calls(key) {
+    for call in scene.app.document.tracks.open_calls(key) {
         let column = |time| {
-            let column = scene.app.viewport.cell(time, line.width);
+            let column = scene.app.camera.viewport.cell(time, line.width);
             column.clamp(-1, i64::from(line.width))
         };
         let end = column(call.end).saturating_add(1);
         let first = u16::try_from(column(call.begin)).unwrap_or(0);
         let end = u16::try_from(end).unwrap_or(0).min(line.width);
-        let is_selected = scene.app.selected == Some(Selection::Open(OpenCall::of(call)));
+        let is_selected = scene.app.camera.selected == Some(Selection::Open(OpenCall::of(call)));
         let style = match is_selected {
             true => scene.app.theme.chosen_shape(),
             false => scene.app.theme.stall(),

@@ -1,5 +1,7 @@
 //! Details of a range that the program named.
 
+use ascend_trace_recording::Range;
+use ascend_trace_recording::text::plain;
 use ratatui::text::{Line, Span};
 
 use crate::display_names;
@@ -38,7 +40,12 @@ pub(super) fn of(scene: &Scene<'_>, id: RangeId, room: usize) -> Vec<Line<'stati
         vec![Span::styled(duration(length), theme.strong())],
         vec![Span::raw(span(scene, range.begin, range.end))],
     ];
-    let known = scene.app.inside.as_ref().filter(|(it, _, _)| *it == id);
+    let known = scene
+        .app
+        .camera
+        .inside
+        .as_ref()
+        .filter(|(it, _, _)| *it == id);
     if let Some((_, _, inside)) = known {
         groups.extend(counts(inside, length));
         let part = inside.more || !scene.world.overview.is_loaded(range.time());
@@ -47,10 +54,22 @@ pub(super) fn of(scene: &Scene<'_>, id: RangeId, room: usize) -> Vec<Line<'stati
         }
     }
     lines.extend(flow(groups, room));
+    lines.extend(arguments(scene, range, room));
     if let Some((_, _, inside)) = known {
         lines.extend(flow(most(scene, inside), room));
     }
     lines
+}
+
+/// The arguments of its message.
+fn arguments(scene: &Scene<'_>, range: &Range, room: usize) -> Vec<Line<'static>> {
+    let dim = scene.app.theme.dim();
+    let groups = range.arguments().into_iter().map(|(name, value)| {
+        let name = format!("{}=", plain(&name));
+        let value = fit(&plain(&value), room.saturating_sub(name.len()).max(8));
+        vec![Span::styled(name, dim), Span::raw(value)]
+    });
+    flow(groups.collect(), room)
 }
 
 /// Calls and submissions inside, and the work meanwhile.

@@ -22,7 +22,7 @@ pub(crate) fn draw(
     buffer: &mut Buffer,
 ) {
     let (app, trace) = (scene.app, scene.world.trace);
-    let viewport = app.viewport;
+    let viewport = app.camera.viewport;
     let mut line = BoxLine {
         viewport,
         area,
@@ -32,7 +32,7 @@ pub(crate) fn draw(
     };
     // The cost follows the columns: ranges inside columns that are drawn are skipped.
     let (mut place, mut from) = (0, viewport.begin());
-    while let Some((found, id, range)) = app.ranges.next(trace, key, place, from) {
+    while let Some((found, id, range)) = app.document.ranges.next(trace, key, place, from) {
         if range.begin > viewport.end() {
             break;
         }
@@ -41,7 +41,7 @@ pub(crate) fn draw(
             .map(|it| format!("{it}: "))
             .unwrap_or_default();
         let length = duration(range.end.saturating_sub(range.begin));
-        let is_selected = matches!(app.selected, Some(Selection::Range(it, _)) if it == id);
+        let is_selected = matches!(app.camera.selected, Some(Selection::Range(it, _)) if it == id);
         let (filled, mark) = match is_selected {
             true => (app.theme.chosen(), app.theme.chosen_shape()),
             false => (
@@ -51,7 +51,7 @@ pub(crate) fn draw(
         };
         let mut filled = filled;
         let is_found = |it: &Search| it.is_match(trace, SearchMatch::Range(id));
-        if app.search.as_ref().is_some_and(is_found) {
+        if app.camera.search.as_ref().is_some_and(is_found) {
             filled = filled.add_modifier(Modifier::UNDERLINED);
         }
         line.draw(NamedBox {
@@ -68,7 +68,7 @@ pub(crate) fn draw(
 
 /// Parts that have not been read cannot be drawn.
 fn unknown(scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) {
-    let viewport = scene.app.viewport;
+    let viewport = scene.app.camera.viewport;
     let overview = scene.world.overview;
     let Some(since) = overview.ranges_until else {
         return;

@@ -14,7 +14,7 @@ const DEVICES: usize = 2;
 const CAUSES: usize = 4;
 
 pub(super) fn of(scene: &Scene<'_>, room: usize) -> Vec<Line<'static>> {
-    let Some(overall) = &scene.app.overall else {
+    let Some(overall) = &scene.app.document.overall else {
         return of_nothing_known(scene, room);
     };
     let mut rows = devices(&overall.devices);
@@ -36,7 +36,7 @@ fn lost(scene: &Scene<'_>) -> u64 {
 }
 
 fn is_wrong(scene: &Scene<'_>) -> bool {
-    scene.app.failed > 0 || lost(scene) > 0
+    scene.app.document.failed > 0 || lost(scene) > 0
 }
 
 /// A row of the panel.
@@ -56,11 +56,13 @@ fn lay_out(scene: &Scene<'_>, rows: Vec<PanelRow>, room: usize) -> Vec<Line<'sta
     let theme = scene.app.theme;
     let wide = rows.iter().map(|row| row.label.len()).max().unwrap_or(0);
     let lines = rows.into_iter().map(|row| {
-        let left = room.saturating_sub(wide + row.key.len() + 4);
+        // A picture has no keys.
+        let key = if scene.app.is_still { "" } else { row.key };
+        let left = room.saturating_sub(wide + key.len() + 4);
         Line::from(vec![
             Span::styled(format!("{:wide$}  ", row.label), theme.dim()),
             Span::raw(fit(&row.text, left)),
-            Span::styled(format!("  {}", row.key), theme.accent()),
+            Span::styled(format!("  {key}"), theme.accent()),
         ])
     });
     lines.collect()
@@ -128,7 +130,7 @@ fn wrong(scene: &Scene<'_>, untimed: u64) -> Line<'static> {
     let app = scene.app;
     let theme = app.theme;
     let mut spans = Vec::new();
-    match app.failed {
+    match app.document.failed {
         0 => spans.push(Span::styled("no call failed", theme.dim())),
         failed => {
             let calls = if failed == 1 { "call" } else { "calls" };

@@ -299,7 +299,7 @@ mod tests {
     };
 
     #[test]
-    fn an_arrow_goes_straight_to_what_lies_below() {
+    fn an_arrow_goes_straight_to_an_end_below() {
         assert_eq!(drawn(SPACED, (2, 0), (2, 4)), ["", "  │", "  │", "  ▼", ""]);
         assert_eq!(drawn(SPACED, (2, 0), (2, 2)), ["", "  ▼", "", "", ""]);
         assert_eq!(drawn(DENSE, (2, 0), (2, 2)), ["", "  │", "  ▼", "", ""]);

@@ -34,13 +34,13 @@ fn base(begin: i64, step: i64) -> i64 {
 pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let area = layout.ruler;
     let app = scene.app;
-    let Some(TimeRange { begin: start, .. }) = app.span else {
+    let Some(TimeRange { begin: start, .. }) = app.document.span else {
         return;
     };
     let theme = app.theme;
-    let from = app.viewport.begin().saturating_sub(start);
+    let from = app.camera.viewport.begin().saturating_sub(start);
     let labels = i64::from((area.width / LABEL).max(1));
-    let step = step(app.viewport.length() / labels);
+    let step = step(app.camera.viewport.length() / labels);
     let base = base(from.max(0), step);
     if base > 0 {
         let text = format!("{} +", moment(base));
@@ -51,9 +51,12 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer
     let marks = marks::columns(scene, area.width);
     // Before the start there is nothing: a live view begins with room there.
     let mut tick = from.div_euclid(step).saturating_mul(step).max(0);
-    let end = app.viewport.end().saturating_sub(start);
+    let end = app.camera.viewport.end().saturating_sub(start);
     while tick <= end {
-        let cell = app.viewport.cell(start.saturating_add(tick), area.width);
+        let cell = app
+            .camera
+            .viewport
+            .cell(start.saturating_add(tick), area.width);
         if let Some(x) = u16::try_from(cell).ok().filter(|x| *x < area.width) {
             let text = format!("╷{}", label(tick - base, step));
             let end = x.saturating_add(width(&text) as u16);
@@ -82,16 +85,23 @@ fn label(time: i64, step: i64) -> String {
 
 /// Underlines the selected span.
 fn mark_selection(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
-    let Some(selected) = scene.app.selected else {
+    let Some(selected) = scene.app.camera.selected else {
         return;
     };
     let area = layout.ruler;
     let span = selected.span(scene.world.trace);
-    if !scene.app.viewport.overlaps(span) {
+    if !scene.app.camera.viewport.overlaps(span) {
         return;
     }
     let last = i64::from(area.width) - 1;
-    let cell = |time| scene.app.viewport.cell(time, area.width).clamp(0, last) as u16;
+    let cell = |time| {
+        scene
+            .app
+            .camera
+            .viewport
+            .cell(time, area.width)
+            .clamp(0, last) as u16
+    };
     for x in cell(span.begin)..=cell(span.end) {
         if let Some(cell) = buffer.cell_mut((area.x + x, area.y)) {
             cell.set_style(scene.app.theme.chosen());
@@ -106,7 +116,14 @@ fn mark_chosen(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     };
     let area = layout.ruler;
     let last = i64::from(area.width) - 1;
-    let cell = |time| scene.app.viewport.cell(time, area.width).clamp(0, last) as u16;
+    let cell = |time| {
+        scene
+            .app
+            .camera
+            .viewport
+            .cell(time, area.width)
+            .clamp(0, last) as u16
+    };
     for x in cell(span.begin)..=cell(span.end) {
         if let Some(cell) = buffer.cell_mut((area.x + x, area.y)) {
             cell.set_style(scene.app.theme.chosen());
@@ -134,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn far_from_the_start_labels_count_from_a_round_moment() {
+    fn far_from_the_start_labels_count_from_a_round_time() {
         assert_eq!(base(7_123_456, 1_000), 7_000_000);
         assert_eq!(base(900_000, 1_000), 0);
     }

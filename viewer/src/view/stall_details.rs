@@ -25,8 +25,13 @@ pub(crate) fn of(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'sta
         Item::Call(_) => "the stream".to_owned(),
     };
     let places = Places::within(trace, (stall.begin, stall.end));
-    let known = StallStats::of(trace, &scene.app.dependencies, &scene.app.stalls, stall)
-        .with_late(trace, &places, stall);
+    let known = StallStats::of(
+        trace,
+        &scene.app.document.dependencies,
+        &scene.app.document.stalls,
+        stall,
+    )
+    .with_late(trace, &places, stall);
     let mut lines = vec![Line::from(vec![
         Span::styled(format!("{stream} was idle"), theme.strong()),
         Span::raw(format!(": {}", reason(stall.cause))),
@@ -78,6 +83,7 @@ fn reason(cause: Cause) -> &'static str {
         Cause::GraphLaunch => "its next graph was being launched",
         Cause::Drained => "nothing more was submitted before it ended",
         Cause::Switch => "it went from one task to the next",
+        Cause::Untimed => "tasks without a time ran, for as long as such tasks usually take",
         Cause::Callback => "a function of the program ran on the host",
         Cause::CollectivePeer => "a peer of the collective had not begun",
         _ => "its next task had been submitted, but did not start",
@@ -143,7 +149,7 @@ fn late_groups(scene: &Scene<'_>, late: &Late) -> Vec<SpanGroup> {
         format!(" in range {range} {}", duration(late.range_ns))
     });
     let parts = [
-        ("python", late.python_ns),
+        (late.host_word, late.python_ns),
         ("planning", late.planning_ns),
         ("queue", late.queue_ns),
         ("launch", late.launch_ns),
@@ -180,7 +186,12 @@ fn why(scene: &Scene<'_>, known: &StallStats) -> Option<Line<'static>> {
 pub(crate) fn chain(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'static>> {
     let trace = scene.world.trace;
     let theme = scene.app.theme;
-    let known = StallStats::of(trace, &scene.app.dependencies, &scene.app.stalls, stall);
+    let known = StallStats::of(
+        trace,
+        &scene.app.document.dependencies,
+        &scene.app.document.stalls,
+        stall,
+    );
     let Some(root) = known.root.filter(|_| !known.chain.is_empty()) else {
         return Vec::new();
     };

@@ -47,7 +47,7 @@ pub(crate) fn title(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffe
 /// The tool's name, or the name of one of two recordings, and whether it has the focus.
 fn head(scene: &Scene<'_>) -> Span<'static> {
     let theme = scene.app.theme;
-    let (text, style) = match &scene.app.companion {
+    let (text, style) = match &scene.app.document.companion {
         None => (" ascend-trace ".to_owned(), theme.accent()),
         Some(it) if it.has_focus => (format!(" ▶ {} ", it.name), theme.accent()),
         Some(it) => (format!("   {} ", it.name), theme.dim()),
@@ -59,10 +59,10 @@ fn head(scene: &Scene<'_>) -> Span<'static> {
 fn state(scene: &Scene<'_>) -> (String, Style) {
     let app = scene.app;
     let theme = app.theme;
-    if app.failure.is_some() {
+    if app.document.failure.is_some() {
         return ("■ unreadable from here on".to_owned(), theme.bad());
     }
-    if app.paused {
+    if app.camera.paused {
         let what = if app.is_running() {
             "view paused, still recording"
         } else {
@@ -74,9 +74,12 @@ fn state(scene: &Scene<'_>) -> (String, Style) {
         return ("reading the file".to_owned(), theme.dim());
     }
     let trace = scene.world.trace;
-    match app.progress.recording {
+    match app.document.progress.recording {
+        RecordingState::Running if app.document.progress.is_paused => {
+            ("‖ recording paused".to_owned(), theme.stall())
+        }
         RecordingState::Running => {
-            let following = match app.follow {
+            let following = match app.camera.follow {
                 FollowMode::Off => "",
                 FollowMode::Everything | FollowMode::Head => ", following",
             };
@@ -109,15 +112,15 @@ pub(crate) fn status(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buff
 /// The visible range, counted from the start of the trace.
 fn range(scene: &Scene<'_>) -> String {
     let app = scene.app;
-    let Some(TimeRange { begin: start, .. }) = app.span else {
+    let Some(TimeRange { begin: start, .. }) = app.document.span else {
         return String::new();
     };
-    let range = app.viewport.range();
+    let range = app.camera.viewport.range();
     let is_part = !scene.world.overview.is_loaded(range);
     let summed_up = if is_part { ", summed up" } else { "" };
-    let length = duration(app.viewport.length());
-    let from = moment(app.viewport.begin().saturating_sub(start));
-    let least = match app.least {
+    let length = duration(app.camera.viewport.length());
+    let from = moment(app.camera.viewport.begin().saturating_sub(start));
+    let least = match app.camera.least {
         0 => String::new(),
         least => format!("  stalls ≥ {}", duration(least)),
     };
@@ -133,8 +136,8 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
     let plain = |text: String| Span::styled(text, theme.bar());
     let mut spans = Vec::new();
     if roomy {
-        let (tasks, calls) = app.counts;
-        let rate = app.rates.per_second().filter(|_| app.is_running());
+        let (tasks, calls) = app.document.counts;
+        let rate = app.document.rates.per_second().filter(|_| app.is_running());
         if let Some(rate) = rate {
             spans.push(plain(format!("{} calls/s  ", count(rate))));
         }
@@ -147,13 +150,13 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
             let streams = scene.world.trace.streams().len() as u64;
             spans.push(plain(format!("streams {}  ", count(streams))));
         }
-        let pending = app.tracks.pending();
+        let pending = app.document.tracks.pending();
         if pending > 0 && app.is_running() {
             spans.push(plain(format!("unread {}  ", count(pending as u64))));
         }
     }
-    if app.failed > 0 {
-        let failed = format!("failed {}", count(app.failed));
+    if app.document.failed > 0 {
+        let failed = format!("failed {}", count(app.document.failed));
         spans.push(Span::styled(failed, theme.on_bar(theme.bad())));
         spans.push(plain("  ".to_owned()));
     }
@@ -170,7 +173,7 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
     if let Some(text) = condition(scene) {
         spans.push(Span::styled(format!("  {text}"), theme.on_bar(theme.bad())));
     }
-    if let (Some(lag), true) = (app.progress.lag, app.is_running()) {
+    if let (Some(lag), true) = (app.document.progress.lag, app.is_running()) {
         let nanoseconds = i64::try_from(lag.as_nanos()).unwrap_or(i64::MAX);
         let late = nanoseconds > 1_000_000_000;
         let style = match late {
@@ -190,7 +193,7 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
 fn condition(scene: &Scene<'_>) -> Option<&'static str> {
     let trace = scene.world.trace;
     let is_opening = scene.world.overview.opening.is_some();
-    let is_over = scene.app.progress.recording == RecordingState::Stopped;
+    let is_over = scene.app.document.progress.recording == RecordingState::Stopped;
     match () {
         () if trace.is_damaged() => Some("damaged"),
         () if is_over && trace.end().is_none() && !is_opening => Some("breaks off"),
@@ -223,12 +226,12 @@ pub(crate) fn hint(
     if has_line {
         let notes = notes(scene, hidden);
         let left = room.saturating_sub(notes.width() + 1);
-        let line = match &scene.app.list {
+        let line = match &scene.app.panels.list {
             Some(list) => {
                 let hint = scene.app.theme.keys(list.hint());
                 Line::styled(fit(&hint, room), scene.app.theme.dim())
             }
-            None if scene.app.flame.is_some() => {
+            None if scene.app.panels.flame.is_some() => {
                 let hint = scene.app.theme.keys(FLAME);
                 Line::styled(fit(&hint, room), scene.app.theme.dim())
             }
@@ -239,7 +242,7 @@ pub(crate) fn hint(
             width: layout.hint.width.saturating_sub(2),
             ..layout.hint
         };
-        let notes = if scene.app.list.is_some() || scene.app.flame.is_some() {
+        let notes = if scene.app.panels.list.is_some() || scene.app.panels.flame.is_some() {
             Line::default()
         } else {
             notes
@@ -256,15 +259,15 @@ const FLAME: &str =
 fn said_now(scene: &Scene<'_>, room: usize) -> Option<Line<'static>> {
     let app = scene.app;
     let theme = app.theme;
-    let measured = || app.marks.measure().map(super::marks::words);
-    Some(match (&app.mode, &app.message, &app.failure) {
+    let measured = || app.camera.marks.measure().map(super::marks::words);
+    Some(match (&app.mode, &app.message, &app.document.failure) {
         (InputMode::Prompt(asked), ..) => prompt(asked, room, scene),
         _ if let Some(job) = app.jobs.of(job::JobKind::Query) => {
-            let text = job.words(app.span.unwrap_or_default(), app.clock);
+            let text = job.words(app.document.span.unwrap_or_default(), app.clock);
             Line::styled(fit(&text, room), theme.accent())
         }
         (_, None, _) if let Some(job) = app.jobs.of(job::JobKind::Export) => {
-            let text = job.words(app.span.unwrap_or_default(), app.clock);
+            let text = job.words(app.document.span.unwrap_or_default(), app.clock);
             Line::styled(fit(&text, room), theme.accent())
         }
         (_, Some(message), _) => Line::styled(fit(message, room), theme.strong()),
@@ -276,7 +279,7 @@ fn said_now(scene: &Scene<'_>, room: usize) -> Option<Line<'static>> {
 /// Content that has no room on screen.
 fn notes(scene: &Scene<'_>, hidden: Option<usize>) -> Line<'static> {
     let text = match hidden {
-        _ if !scene.app.all_arrows => return Line::default(),
+        _ if !scene.app.camera.all_arrows => return Line::default(),
         Some(0) => return Line::default(),
         Some(1) => "1 arrow hidden: w".to_owned(),
         Some(count) => format!("{count} arrows hidden: w"),

@@ -23,7 +23,7 @@ pub(super) fn of(scene: &Scene<'_>, task: TaskId, room: usize) -> Vec<Line<'stat
         theme.accent(),
     )]];
     for part in parts.iter().take(NAMED) {
-        let label = part_label(trace, &scene.app.graphs, task, part);
+        let label = part_label(trace, &scene.app.document.graphs, task, part);
         let number = part.node.filter(|node| *node > 0);
         let number = number.map_or_else(String::new, |node| format!("{node} "));
         let length = duration(part.end.saturating_sub(part.begin));

@@ -16,8 +16,8 @@ use super::{Scene, critical, folded, meters, nodes, ranges, track};
 /// Draws all rows on screen. Returns their content.
 pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) -> DrawnContent {
     let mut drawn = DrawnContent::default();
-    let heights = layout.heights(&scene.app.rows);
-    for (index, row, line) in layout.visible(&scene.app.rows, scene.app.scroll) {
+    let heights = layout.heights(&scene.app.camera.rows);
+    for (index, row, line) in layout.visible(&scene.app.camera.rows, scene.app.camera.scroll) {
         let at = |area: Rect| Rect {
             y: line,
             height: heights.bar_of(row).min(area.bottom() - line),
@@ -52,7 +52,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer
     }
     border(scene, layout, buffer);
     drawn.look_at(buffer, layout.lanes);
-    if scene.app.rows.is_empty() {
+    if scene.app.camera.rows.is_empty() {
         let opening = scene.world.overview.opening;
         let text = match (opening, scene.app.is_running()) {
             (Some(percent), _) => opening_words(scene, percent),
@@ -78,7 +78,7 @@ fn opening_words(scene: &Scene<'_>, percent: u8) -> String {
     const BAR: usize = 16;
     let full = usize::from(percent) * BAR / 100;
     let bar = "█".repeat(full) + &"·".repeat(BAR - full);
-    let since = scene.app.opening_since.unwrap_or(scene.app.clock);
+    let since = scene.app.document.opening_since.unwrap_or(scene.app.clock);
     let elapsed = scene.app.clock.saturating_sub(since);
     let left = match percent {
         // It is too early to know.
@@ -107,7 +107,7 @@ pub(crate) fn off_screen(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut 
         0 => layout.detail,
         _ => layout.log,
     };
-    let (above, below) = layout.off_screen(&scene.app.rows, scene.app.scroll);
+    let (above, below) = layout.off_screen(&scene.app.camera.rows, scene.app.camera.scroll);
     if rule.height <= 2 || above + below == 0 {
         return;
     }

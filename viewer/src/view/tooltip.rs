@@ -46,7 +46,7 @@ pub(super) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer
 fn text(scene: &Scene<'_>, layout: &ScreenLayout, at: Position) -> Option<String> {
     let app = scene.app;
     if layout.ruler.contains(at) {
-        app.span?;
+        app.document.span?;
         return Some(since_start(scene, moment_at(app, at.x)));
     }
     if layout.minimap.contains(at) {
@@ -126,9 +126,9 @@ fn time(scene: &Scene<'_>, item: Item, length: &str) -> String {
 fn slices_in(scene: &Scene<'_>, key: TrackKey, cell: u16) -> usize {
     let app = scene.app;
     let wide = app.layout().lanes.width;
-    let time = |cell: u16| app.viewport.time(i64::from(cell), wide);
+    let time = |cell: u16| app.camera.viewport.time(i64::from(cell), wide);
     let range = (time(cell), time(cell.saturating_add(1)));
-    let track = app.tracks.get(key);
+    let track = app.document.tracks.get(key);
     let places = track.map(|it| it.range(scene.world.trace, 0, range.0, range.1));
     places.map_or(0, |(first, last)| last - first)
 }

@@ -54,7 +54,7 @@ pub(crate) fn draw(
     for (place, line) in area.rows().enumerate() {
         let mut painter = LanePainter {
             scene,
-            track: scene.app.tracks.get(key),
+            track: scene.app.document.tracks.get(key),
             key,
             line,
             is_first: place == 0,
@@ -116,7 +116,7 @@ impl LanePainter<'_, '_> {
     }
 
     fn is_selected(&self, item: Item) -> bool {
-        self.app().selected == Some(Selection::Item(item))
+        self.app().camera.selected == Some(Selection::Item(item))
     }
 
     fn filled(&self, item: Item) -> Style {
@@ -139,14 +139,15 @@ impl LanePainter<'_, '_> {
             true => theme.chosen_shape(),
             false if item.failed(trace) => theme.bad(),
             false if self.scene.links.has(item) => theme.linked(),
-            false if self.app().worst.has_item(item) => theme.worst(),
+            false if self.app().document.worst.has_item(item) => theme.worst(),
             false => theme.shape(self.category(item), item.look(trace)),
         }
     }
 
     /// The returning time of a call is not part of its wait.
     fn returning(&self, item: Item, part: &Stall) -> Style {
-        let is_worst = self.app().worst.has_item(item) && !self.app().worst.has(part);
+        let is_worst =
+            self.app().document.worst.has_item(item) && !self.app().document.worst.has(part);
         match is_worst && !self.is_selected(item) && !self.scene.links.has(item) {
             true => self.app().theme.stall(),
             false => self.shape(item),
@@ -206,7 +207,7 @@ impl LanePainter<'_, '_> {
     fn part(&mut self, column: u16, item: Item, from: u8, to: u8) {
         if self.is_stall(item) {
             let style = self.shape(item);
-            self.drawn.worst |= self.app().worst.has_item(item);
+            self.drawn.worst |= self.app().document.worst.has_item(item);
             return self.put(column, STALL, style);
         }
         if self.is_uncertain(column, item, (from, to)) {
@@ -275,14 +276,14 @@ impl LanePainter<'_, '_> {
 
     /// Marks failed calls, even very short ones among many others.
     fn failures(&mut self) {
-        if !self.app().failures.has(self.key) {
+        if !self.app().document.failures.has(self.key) {
             return;
         }
         let theme = self.app().theme;
-        let (viewport, width) = (self.app().viewport, self.line.width);
+        let (viewport, width) = (self.app().camera.viewport, self.line.width);
         for column in 0..width {
             let range = viewport.cell_time(i64::from(column), width);
-            if !self.app().failures.is_any(self.key, range) {
+            if !self.app().document.failures.is_any(self.key, range) {
                 continue;
             }
             let style = match self.at(column) {
@@ -297,7 +298,7 @@ impl LanePainter<'_, '_> {
     /// Marks tasks that have no time where they were launched.
     fn launches(&mut self) {
         let trace = self.scene.world.trace;
-        let viewport = self.app().viewport;
+        let viewport = self.app().camera.viewport;
         let range = viewport.range();
         let Some(track) = self.track.filter(|it| it.launch_count(trace, range) > 0) else {
             return;

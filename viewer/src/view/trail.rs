@@ -13,7 +13,12 @@ use super::Scene;
 /// Draws the steps on a rule, the last ones if there is no room for all.
 pub(crate) fn draw(scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) {
     let app = scene.app;
-    let Some(walk) = app.walk.as_ref().filter(|walk| !walk.trail.is_empty()) else {
+    let Some(walk) = app
+        .camera
+        .walk
+        .as_ref()
+        .filter(|walk| !walk.trail.is_empty())
+    else {
         return;
     };
     let theme = app.theme;
@@ -22,7 +27,11 @@ pub(crate) fn draw(scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) {
     for (selected, to_cause) in &walk.trail {
         steps.push((name(scene, *selected), *to_cause));
     }
-    let here = app.selected.map(|it| name(scene, it)).unwrap_or_default();
+    let here = app
+        .camera
+        .selected
+        .map(|it| name(scene, it))
+        .unwrap_or_default();
     let long = |steps: &[(String, bool)]| {
         steps.iter().map(|(step, _)| width(step) + 3).sum::<usize>() + width(&here)
     };

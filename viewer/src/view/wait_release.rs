@@ -23,7 +23,7 @@ pub(super) fn of(scene: &Scene<'_>, item: Item) -> Vec<SpanGroup> {
 
 fn by(scene: &Scene<'_>, item: Item) -> Option<SpanGroup> {
     let trace = scene.world.trace;
-    let edges = scene.app.dependencies.incoming(trace, item.node());
+    let edges = scene.app.document.dependencies.incoming(trace, item.node());
     let released = edges.iter().filter(|edge| releases(edge.kind));
     let last = released.max_by_key(|edge| (edge.kind != EdgeKind::TimedOut, left(trace, edge)))?;
     let verb = match last.kind {
@@ -40,7 +40,7 @@ fn others(scene: &Scene<'_>, item: Item) -> Option<SpanGroup> {
     if item.category(trace) != Category::Record {
         return None;
     }
-    let edges = scene.app.dependencies.outgoing(trace, item.node());
+    let edges = scene.app.document.dependencies.outgoing(trace, item.node());
     let released = edges.iter().filter(|edge| releases(edge.kind));
     let released: Vec<&Edge> = released
         .filter(|it| it.kind != EdgeKind::TimedOut)

@@ -8,7 +8,7 @@ use super::preview;
 
 /// Handles a key while the user types a filter; false when the key has another meaning.
 pub(super) fn on_typed(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> bool {
-    let Some(list) = app.list.as_mut().filter(|list| list.typing) else {
+    let Some(list) = app.panels.list.as_mut().filter(|list| list.typing) else {
         return false;
     };
     match key.code {
@@ -26,8 +26,8 @@ pub(super) fn on_typed(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> bo
 
 /// Appends pasted text to the filter.
 pub(in crate::update) fn paste(app: &mut App, world: ViewData<'_>, pasted: &str) {
-    super::commands::paste(app, world, pasted);
-    if let Some(list) = app.list.as_mut().filter(|list| list.typing) {
+    crate::panels::paste(app, world, pasted);
+    if let Some(list) = app.panels.list.as_mut().filter(|list| list.typing) {
         list.filter
             .extend(pasted.chars().filter(|it| !it.is_control()));
         list.arrange();
@@ -37,7 +37,7 @@ pub(in crate::update) fn paste(app: &mut App, world: ViewData<'_>, pasted: &str)
 
 /// Shows all entries again; false when they are.
 pub(super) fn clear(app: &mut App) -> bool {
-    let Some(list) = app.list.as_mut().filter(|list| list.filters()) else {
+    let Some(list) = app.panels.list.as_mut().filter(|list| list.filters()) else {
         return false;
     };
     let was_filtered = list.typing || !list.filter.is_empty();
@@ -50,7 +50,7 @@ pub(super) fn clear(app: &mut App) -> bool {
 /// Handles the keys that sort and filter a table.
 pub(super) fn on_key(app: &mut App, key: &KeyEvent) -> bool {
     let width = app.size.0;
-    let Some(list) = &mut app.list else {
+    let Some(list) = &mut app.panels.list else {
         return false;
     };
     match key.code {
@@ -68,7 +68,7 @@ pub(in crate::update) fn sort_at(app: &mut App, column_of_screen: u16) {
     let Some(column) = crate::view::column_at(app, column_of_screen) else {
         return;
     };
-    if let Some(list) = app.list.as_mut().filter(|list| list.filters()) {
+    if let Some(list) = app.panels.list.as_mut().filter(|list| list.filters()) {
         list.sort_by(column);
     }
 }

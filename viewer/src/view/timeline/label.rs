@@ -49,16 +49,18 @@ pub(super) fn draw(scene: &Scene<'_>, row: ViewRow, pinned: bool, area: Rect, bu
 
 /// Number of slices of a track that overlap the range on screen.
 fn contents(scene: &Scene<'_>, key: TrackKey) -> String {
-    let range = scene.app.viewport.range();
+    let range = scene.app.camera.viewport.range();
     let number = match scene.world.overview {
         overview if !overview.is_loaded(range) => overview.sums(key, range).count,
         _ => {
-            let track = scene.app.tracks.get(key);
+            let track = scene.app.document.tracks.get(key);
             let places = track.map(|it| it.range(scene.world.trace, 0, range.begin, range.end));
             places.map_or(0, |(first, last)| (last - first) as u64)
         }
     };
     let what = match (key, number) {
+        (TrackKey::Stream(id), 1) if is_partly_timed(scene, id) => "timed task",
+        (TrackKey::Stream(id), _) if is_partly_timed(scene, id) => "timed tasks",
         (TrackKey::Stream(_), 1) => "task",
         (TrackKey::Stream(_), _) => "tasks",
         (_, 1) => "call",
@@ -105,7 +107,7 @@ fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, Strin
             let pin = if pinned { "* " } else { "" };
             let name = format!("{pin}{}", display_names::thread(scene.world.trace, id));
             let nested = LaneGroup::Nested(id);
-            let folded = scene.app.arrangement.is_folded(nested);
+            let folded = scene.app.camera.arrangement.is_folded(nested);
             let hidden = if folded { "▸" } else { "" };
             (name, hidden.to_owned())
         }
@@ -127,7 +129,11 @@ fn collectives(scene: &Scene<'_>, comm: u64, id: StreamId) -> String {
     let process = trace.stream(id).process;
     let name = trace.name_of(process, comm, i64::MAX);
     let name = name.map_or_else(|| format!("{:04x}", comm & 0xffff), str::to_owned);
-    let known = scene.app.communicators.get(process, comm);
+    let known = scene
+        .app
+        .document
+        .communicators
+        .get(process, comm, i64::MAX);
     let part = match known.map(|it| (it.rank, it.size)) {
         Some((Some(rank), Some(size))) => format!(" rank {rank}/{size}"),
         Some((Some(rank), None)) => format!(" rank {rank}"),
@@ -164,9 +170,9 @@ fn stream_name(scene: &Scene<'_>, id: StreamId) -> String {
 }
 
 fn busy(scene: &Scene<'_>, key: TrackKey) -> String {
-    let viewport = scene.app.viewport;
+    let viewport = scene.app.camera.viewport;
     // The share of the recorded time, without the empty margin.
-    let span = scene.app.span.unwrap_or_default();
+    let span = scene.app.document.span.unwrap_or_default();
     let recorded = viewport.range().intersection(span);
     if recorded.is_empty() {
         return String::new();
@@ -174,7 +180,18 @@ fn busy(scene: &Scene<'_>, key: TrackKey) -> String {
     let Some(busy) = busy_in(scene, key, recorded) else {
         return String::new();
     };
-    share(busy as f64 / recorded.duration() as f64)
+    let share = share(busy as f64 / recorded.duration() as f64);
+    match key {
+        // The tasks without a time worked as well.
+        TrackKey::Stream(id) if is_partly_timed(scene, id) => format!("≥{share}"),
+        _ => share,
+    }
+}
+
+/// Whether only some tasks of a stream have times.
+fn is_partly_timed(scene: &Scene<'_>, id: StreamId) -> bool {
+    let timing = scene.world.trace.timing_of(id);
+    timing == "sampled" || timing == "hardware" || timing.starts_with("sample=")
 }
 
 /// Nanoseconds of work of a track in a range.
@@ -187,7 +204,7 @@ fn busy_in(scene: &Scene<'_>, key: TrackKey, range: TimeRange) -> Option<u64> {
         }
         return Some(working(key, &overview.sums(key, range)));
     }
-    let track = scene.app.tracks.get(key)?;
+    let track = scene.app.document.tracks.get(key)?;
     let places = track.range(trace, 0, range.begin, range.end);
     Some(track.totals(trace, places, range).busy())
 }

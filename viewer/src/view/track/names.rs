@@ -56,6 +56,7 @@ impl LanePainter<'_, '_> {
         };
         let found = self
             .app()
+            .camera
             .search
             .as_ref()
             .is_some_and(|it| it.is_match(trace, SearchMatch::Item(item)));
@@ -108,7 +109,7 @@ impl LanePainter<'_, '_> {
             ];
             return self.stall_text(item, first, room, &forms);
         }
-        let viewport = self.app().viewport;
+        let viewport = self.app().camera.viewport;
         let end = i64::from(first + room);
         for part in parts {
             let from = viewport.cell(part.begin, self.line.width);

@@ -38,10 +38,10 @@ impl LanePainter<'_, '_> {
         let Some(lane) = self.key.lane() else {
             return;
         };
-        let (viewport, width) = (app.viewport, self.line.width);
+        let (viewport, width) = (app.camera.viewport, self.line.width);
         let moment = |column: u16| viewport.time(i64::from(column), width);
         let (begin, end) = (moment(columns.start), moment(columns.end));
-        let stalls = app.stalls.in_window(lane, begin, end).iter();
+        let stalls = app.document.stalls.in_window(lane, begin, end).iter();
         let gaps: Vec<Stall> = stalls.filter(|stall| is_gap(stall)).copied().collect();
         for stall in gaps {
             let column = |time: i64| {
@@ -55,8 +55,8 @@ impl LanePainter<'_, '_> {
 
     fn idle_stretch(&mut self, stall: Stall, columns: Range<u16>) {
         let app = self.app();
-        let is_worst = app.worst.has(&stall);
-        let style = match app.selected == Some(Selection::Gap(stall)) {
+        let is_worst = app.document.worst.has(&stall);
+        let style = match app.camera.selected == Some(Selection::Gap(stall)) {
             true => app.theme.chosen_shape(),
             false if is_worst => app.theme.worst(),
             false => app.theme.idle(),
@@ -79,7 +79,7 @@ impl LanePainter<'_, '_> {
         let TrackKey::Thread(thread, 0) = self.key else {
             return;
         };
-        let viewport = self.app().viewport;
+        let viewport = self.app().camera.viewport;
         let trace = self.scene.world.trace;
         for capture in graphs::captures(self.app(), trace, thread) {
             if !viewport.overlaps(capture.span) {

@@ -21,7 +21,7 @@ impl LanePainter<'_, '_> {
             return false;
         }
         let step = |time| {
-            let step = self.app().viewport.step(time, self.line.width);
+            let step = self.app().camera.viewport.step(time, self.line.width);
             step.saturating_sub(i64::from(column) * STEPS)
         };
         // Its begin is in this cell or before, so its end decides.
@@ -59,7 +59,7 @@ impl LanePainter<'_, '_> {
         let open: TimeRange = item.open_part(trace);
         let placed = match open.is_empty() {
             true => None,
-            false => self.app().estimates.task(trace, trace.task(id)),
+            false => self.app().document.estimates.task(trace, trace.task(id)),
         };
         placed.map_or(measured, |it| {
             format!("≈{}", crate::text::duration(it.time.duration()))

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Sources of the embedded files.
-const INPUTS: [&str; 15] = [
+const INPUTS: [&str; 17] = [
     "build.rs",
     "build",
     "Cargo.toml",
@@ -28,7 +28,9 @@ const INPUTS: [&str; 15] = [
     "crates/inject/ring",
     "crates/inject/hookgen",
     "crates/inject/tables",
+    "crates/soft/base",
     "crates/soft/runtime",
+    "crates/soft/operators",
     "crates/soft/options",
     "crates/inject/engine",
     "crates/outside/engine-frida",
@@ -36,8 +38,8 @@ const INPUTS: [&str; 15] = [
 ];
 /// Where `crates/inject/tables` has the sources that are generated from the hook table.
 const GENERATED: &str = "DEP_ASCEND_TRACE_TABLES_GENERATED";
-/// What `embedded.rs` names, whether or not it was built.
-const NAMES: [&str; 4] = ["INTERPOSER", "SOFTACL", "DEMO", "ENGINE"];
+/// Constants that `embedded.rs` always has. One of them is empty if its file was not built.
+const NAMES: [&str; 5] = ["INTERPOSER", "SOFTACL", "OPERATORS", "DEMO", "ENGINE"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
@@ -75,8 +77,8 @@ fn take(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Lets the examples link to the software runtime. As an argument for the linker and not as a search
-/// path, which `cargo run` would put before the user's own runtime.
+/// Lets the examples link to the software runtime. It passes an argument for the linker: a search path
+/// of cargo would come before the user's own runtime in `cargo run`.
 fn link_examples(library: &Path) {
     if let Some(folder) = library.parent() {
         println!("cargo:rustc-link-arg-examples=-L{}", folder.display());

@@ -12,6 +12,7 @@ const INTERPOSER: [&str; 3] = [
     "libascend_trace_interposer.so",
 ];
 const SOFTACL: [&str; 3] = ["SOFTACL", "softacl", "libascendcl.so"];
+const OPERATORS: [&str; 3] = ["OPERATORS", "softacl-operators", "libopapi.so"];
 
 /// The engine: package, and file that the build leaves.
 const ENGINE: [&str; 2] = [
@@ -40,18 +41,17 @@ pub(crate) fn build(
     generated: &Path,
     soft: bool,
 ) -> Result<Vec<(&'static str, PathBuf)>, Box<dyn Error>> {
-    let libraries = if soft {
-        vec![INTERPOSER, SOFTACL]
-    } else {
-        vec![INTERPOSER]
-    };
+    let mut libraries = vec![INTERPOSER];
+    if soft {
+        libraries.push(SOFTACL);
+    }
+    if soft && env::var_os("CARGO_FEATURE_OPERATORS").is_some() {
+        libraries.push(OPERATORS);
+    }
     // The generator has run: it and its parsers are not built again.
     let mut packages = vec!["--no-default-features"];
     for [_, package, _] in &libraries {
         packages.extend(["--package", package]);
-    }
-    if soft && env::var_os("CARGO_FEATURE_OPERATORS").is_some() {
-        packages.extend(["--features", "softacl/operators"]);
     }
     let generated = fs::canonicalize(generated)?.display().to_string();
     let built = cargo(folder, &packages, &[(GENERATED, generated)])?;

@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod clocks;
 mod critical;
+mod ctl;
 mod dataset;
 mod demo;
 mod diff;
@@ -15,19 +16,24 @@ mod export;
 mod hooks;
 mod info;
 mod install;
+mod mcp;
 mod meant_command;
 mod merge;
 mod open;
 pub(crate) mod open_error;
 pub(crate) mod open_trace;
+pub(crate) mod output_file;
 mod query;
 mod range;
 mod record;
+mod report;
+mod report_page;
 mod soft;
 mod stats;
 pub(crate) mod step_choice;
 mod steps;
 mod topics;
+pub(crate) mod trace_files;
 mod usage_error;
 mod version;
 mod view;
@@ -131,14 +137,17 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::Record(args) => record::run(args),
         Command::View(args) => view::run(&args).map_err(Failure::from),
         Command::Export(args) => export::run(&args).map_err(Failure::from),
+        Command::Report(args) => report_page::run(&args).map_err(Failure::from),
         Command::Open(args) => open::run(&args).map_err(Failure::from),
         Command::Merge(args) => merge::run(&args).map_err(Failure::from),
         Command::Dataset(args) => dataset::run(&args).map_err(Failure::from),
         Command::Query(args) => query::run(&args).map_err(Failure::from),
+        Command::Mcp(args) => mcp::run(&args).map_err(Failure::from),
         Command::Stats(args) => stats::run(&args).map_err(Failure::from),
         Command::Steps(args) => steps::run(&args).map_err(Failure::from),
         Command::Critical(args) => critical::run(&args).map_err(Failure::from),
         Command::WhatIf(args) => what_if::run(&args).map_err(Failure::from),
+        Command::Ctl(args) => ctl::run(&args).map_err(Failure::from),
         Command::Diff(args) => diff::run(&args).map_err(Failure::from),
         Command::Why(args) => why::run(&args).map_err(Failure::from),
         Command::Check(args) => check::run(&args).map_err(Failure::from),

@@ -21,5 +21,5 @@ pub(crate) fn fold(recording: &Recording, now: Option<i64>) -> Hangs {
 /// Whether a time fits the clock of a recording: the file may come from another host by a network.
 fn is_plausible(recording: &Recording, now: i64) -> bool {
     let span = recording.span();
-    span.is_some_and(|span| now >= span.end) && recording.things().end().is_none()
+    span.is_some_and(|span| now >= span.end) && recording.entities().end().is_none()
 }

@@ -2,6 +2,7 @@
 //! read it.
 
 mod cli;
+mod control;
 mod error;
 mod hang;
 mod launch;

@@ -2,9 +2,11 @@
 //!
 //! One thread sums up the new part of the recording, every few seconds. It has a lower priority than
 //! the program and the collector, and reads the file as the view does. Other threads serve clients with
-//! the last sums. The program and the collector wait for none of these threads.
+//! the last sums. The program and the collector wait for none of these threads. The same address takes requests that control the
+//! recording.
 
 mod address;
+mod control;
 mod device;
 mod families;
 mod http;
@@ -26,11 +28,12 @@ use anyhow::Context;
 
 use ascend_trace_collector::gauge::Gauge;
 
+use crate::control::ControlledRecording;
 use crate::hang;
 use crate::output::{print_message, print_status};
 use crate::view_source::step_back;
 pub(crate) use address::ListenAddress;
-use page::MetricsPage;
+use page::{MetricsPage, RecordedFile};
 use reader::SumReader;
 use token::AccessToken;
 
@@ -78,8 +81,8 @@ fn url(address: SocketAddr) -> String {
 /// Metrics that are served.
 pub(crate) struct Metrics {
     page: Arc<MetricsPage>,
-    /// Ends the thread that reads.
-    end: Sender<()>,
+    /// Ends the thread that reads. None with a ring or several files: there is nothing to sum up.
+    end: Option<Sender<()>>,
 }
 
 impl Metrics {
@@ -87,26 +90,24 @@ impl Metrics {
     pub(crate) fn start(
         endpoint: MetricsEndpoint,
         path: Option<&Path>,
-        gauge: Arc<Gauge>,
+        recording: ControlledRecording,
     ) -> anyhow::Result<Self> {
         let path = path.context("it goes to a pipe")?;
-        let file = File::open(path).context("cannot read the recording")?;
-        let size = file.try_clone().context("cannot read the recording")?;
-        let page = Arc::new(MetricsPage::new(Arc::clone(&gauge), size, hang::now()));
-        let (end, ended) = channel();
-        let work = ReaderState {
-            file,
-            gauge,
-            page: Arc::clone(&page),
-            reader: None,
-            ended,
+        let gauge = Arc::clone(&recording.gauge);
+        let changing = match (recording.has_ring, recording.has_several_files) {
+            (true, _) => Some(RecordedFile::Named(path.to_owned())),
+            (_, true) => Some(RecordedFile::Last(Arc::clone(&recording.board))),
+            _ => None,
         };
-        let interval = endpoint.interval;
-        std::thread::Builder::new()
-            .name("metrics".into())
-            .spawn(move || work.run(interval))
-            .context("cannot start the thread for metrics")?;
-        http::serve(endpoint.listener, endpoint.token, Arc::clone(&page))?;
+        let (page, end) = match changing {
+            Some(file) => (Arc::new(MetricsPage::with_counts(gauge, file)), None),
+            None => {
+                let (page, end) = sum_up(path, gauge, endpoint.interval)?;
+                (page, Some(end))
+            }
+        };
+        let served = Arc::clone(&page);
+        http::serve(endpoint.listener, endpoint.token, served, recording)?;
         Ok(Self { page, end })
     }
 
@@ -114,8 +115,33 @@ impl Metrics {
     /// does not wait for that.
     pub(crate) fn finish(self) {
         self.page.recording_ended();
-        let _ = self.end.send(());
+        let _ = self.end.map(|it| it.send(()));
     }
+}
+
+/// Starts the thread that sums up the recording at `path`. Returns the page, and a channel that ends the thread.
+fn sum_up(
+    path: &Path,
+    gauge: Arc<Gauge>,
+    interval: Duration,
+) -> anyhow::Result<(Arc<MetricsPage>, Sender<()>)> {
+    let file = File::open(path).context("cannot read the recording")?;
+    let size = file.try_clone().context("cannot read the recording")?;
+    let page = MetricsPage::with_sums(Arc::clone(&gauge), size, hang::now());
+    let page = Arc::new(page);
+    let (end, ended) = channel();
+    let work = ReaderState {
+        file,
+        gauge,
+        page: Arc::clone(&page),
+        reader: None,
+        ended,
+    };
+    std::thread::Builder::new()
+        .name("metrics".into())
+        .spawn(move || work.run(interval))
+        .context("cannot start the thread for metrics")?;
+    Ok((page, end))
 }
 
 /// State of the reading thread.

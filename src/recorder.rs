@@ -6,21 +6,25 @@ mod missing_calls;
 mod nested;
 mod report_output;
 mod reporter;
+pub(crate) mod ring;
 mod standstill;
 mod summary;
 mod surviving_processes;
+pub(crate) mod timing;
+pub(crate) mod window;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
 use ascend_trace_format::session::Timing;
 use ascend_trace_ring::Arena;
 
+use crate::control::{ControlServer, ControlledRecording};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::launch::elf::{self, ProgramFile};
 use crate::launch::program_terminal::ProgramTerminal;
@@ -35,19 +39,25 @@ use ascend_trace_collector::clock::TickClock;
 use ascend_trace_collector::dictionary;
 use ascend_trace_collector::file::TraceFile;
 use ascend_trace_collector::gauge::Gauge;
+use ascend_trace_collector::roll::RollOptions;
+use ascend_trace_collector::switchboard::{Switchboard, WindowClock};
 use ascend_trace_collector::target::Target;
 use ascend_trace_collector::{Collector, ProgramEnd, RecordingOutcome, Stop, session};
-use reporter::Reporter;
+use reporter::{Reporter, ReporterOptions};
+use ring::RingPlan;
 use summary::{SummaryInput, SummaryLine};
+use window::WindowOptions;
 
 /// Options of a recording.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RecordOptions {
     /// The program and its arguments.
     pub(crate) words: Vec<OsString>,
     pub(crate) target: Target,
     pub(crate) live: bool,
     pub(crate) timing: Timing,
+    /// The part of a stream's time that events may take with `auto`, of `WHOLE_BUDGET`; 0 for no limit.
+    pub(crate) budget: u32,
     /// Options of the software runtime, if it is used.
     pub(crate) soft: Option<String>,
     /// Bytes of memory for records that are not written yet.
@@ -66,6 +76,12 @@ pub(crate) struct RecordOptions {
     pub(crate) watchdog: Option<Duration>,
     /// The Prometheus endpoint during the recording.
     pub(crate) metrics: Option<metrics::MetricsOptions>,
+    /// When calls are recorded.
+    pub(crate) window: WindowOptions,
+    /// How much the trace file keeps; none for everything.
+    pub(crate) ring: Option<RingPlan>,
+    /// Files that follow each other, if there are several.
+    pub(crate) roll: Option<RollOptions>,
 }
 
 impl RecordOptions {
@@ -166,6 +182,8 @@ struct PreparedSession {
     reads_log: bool,
     launch: LaunchPlan,
     arena: Arena,
+    board: Arc<Switchboard>,
+    window: WindowClock,
     clock: TickClock,
     file: TraceFile,
 }
@@ -190,8 +208,16 @@ fn prepare(
     if let Some(options) = &plan.soft {
         environment.soften(&unpack::soft()?.lib, options);
     }
-    let arena = session::create(plan.timing, plan.stacks, clock.source(), plan.buffer)
-        .with_context(limits)?;
+    let mut arena = session::create(
+        (plan.timing, plan.budget),
+        plan.stacks,
+        clock.source(),
+        plan.window.in_processes,
+        plan.buffer,
+    )
+    .with_context(limits)?;
+    let board = Arc::new(Switchboard::new(&plan.window.clock()));
+    arena.set_switch(board.wanted());
     print_detail(format!("library: {}", interposer.file.display()));
     print_detail(format!("memory: {}", arena.path().display()));
     match is_foreign {
@@ -208,6 +234,14 @@ fn prepare(
         &dictionary::first_tables(),
         |text| print_message(text),
     )?;
+    let file = match &plan.ring {
+        Some(ring) => file.with_ring(ring.options, Arc::clone(&board)),
+        None => file,
+    };
+    let file = match plan.roll {
+        Some(options) => file.with_roll(options, Arc::clone(&board)),
+        None => file,
+    };
     Ok(PreparedSession {
         reads_log: matches!(plan.timing, Timing::Hardware | Timing::Both),
         launch: LaunchPlan {
@@ -217,6 +251,8 @@ fn prepare(
             output_aside: plan.target == Target::Standard,
         },
         arena,
+        board,
+        window: plan.window.clock(),
         clock,
         file,
     })
@@ -255,11 +291,13 @@ struct RunningProgram {
     stop: Arc<Stop>,
     /// None when it could not be started.
     collector: Option<JoinHandle<RecordingOutcome>>,
-    gauge: Arc<Gauge>,
     /// None when there is nothing to report on.
     reporter: Option<Reporter>,
     /// None when nothing is served to Prometheus.
     metrics: Option<Metrics>,
+    /// None when no requests are taken.
+    control: Option<ControlServer>,
+    controlled: ControlledRecording,
 }
 
 /// Starts the threads that collect and write.
@@ -268,7 +306,8 @@ fn collect(
     stop: Arc<Stop>,
 ) -> anyhow::Result<(JoinHandle<RecordingOutcome>, Arc<Gauge>)> {
     let file = session.file.start()?;
-    let mut collector = Collector::new(session.arena, session.clock, file);
+    let mut collector = Collector::new(session.arena, session.clock, file)
+        .with_window(session.board, session.window);
     if session.reads_log {
         collector = collector.with_log();
     }
@@ -283,16 +322,33 @@ fn collect(
 /// Starts the thread that reports. A recording does not depend on it.
 fn start_reporter(
     path: Option<&Path>,
-    watchdog: Option<Duration>,
+    plan: &RecordOptions,
+    board: &Arc<Switchboard>,
     gauge: &Arc<Gauge>,
 ) -> Option<Reporter> {
-    let reporter = Reporter::start(path, watchdog, Arc::clone(gauge));
+    let options = ReporterOptions {
+        watchdog: plan.watchdog,
+        changes_files: plan.ring.is_some() || plan.roll.is_some(),
+        takes_snapshots: plan.ring.as_ref().is_some_and(|it| it.watchdog.is_some()),
+    };
+    let reporter = Reporter::start(path, options, Arc::clone(board), Arc::clone(gauge));
     if let Err(error) = &reporter {
         print_message(format!(
             "nothing is reported while the program runs: {error:#}"
         ));
     }
     reporter.ok()
+}
+
+/// Starts to take requests of `ctl`. A recording does not depend on it: the name of the socket may be too long, for one.
+fn take_requests(session: &Path, recording: ControlledRecording) -> Option<ControlServer> {
+    let server = ControlServer::start(session, recording);
+    if let Err(error) = &server {
+        print_detail(format!(
+            "ascend-trace ctl cannot reach this recording: {error:#}"
+        ));
+    }
+    server.ok()
 }
 
 /// A recording that is complete.
@@ -315,6 +371,11 @@ impl RunningProgram {
         let path = session.file.path().map(ToOwned::to_owned);
         let wait_for = plan.wait.then(|| session.arena.path().to_owned());
         let stop = Arc::new(Stop::default());
+        plan.window.listen(&relay, &session.board);
+        if let Some(ring) = &plan.ring {
+            ring.listen(&relay, &session.board);
+        }
+        let (board, place) = (Arc::clone(&session.board), session.arena.path().to_owned());
         let collector = collect(session, Arc::clone(&stop));
         if let Err(error) = &collector {
             print_message(format!(
@@ -323,10 +384,31 @@ impl RunningProgram {
         }
         let (collector, gauge) = collector.ok().unzip();
         let reporter = gauge.as_ref().and_then(|gauge| {
-            let reporter = start_reporter(path.as_deref(), plan.watchdog, gauge)?;
+            let reporter = start_reporter(path.as_deref(), plan, &board, gauge)?;
             relay.on_quit(reporter.request_sender());
             Some(reporter)
         });
+        let gauge = gauge.unwrap_or_default();
+        let controlled = ControlledRecording {
+            program: child.pid(),
+            command: plan
+                .words
+                .iter()
+                .map(|it| it.to_string_lossy().into_owned())
+                .collect(),
+            trace: path.as_deref().and_then(|it| std::path::absolute(it).ok()),
+            begun: Instant::now(),
+            gauge,
+            board,
+            has_ring: plan.ring.is_some(),
+            has_several_files: plan.roll.is_some(),
+            timing: (plan.timing, plan.budget),
+            group: plan.ring.as_ref().and_then(|it| it.group.clone()),
+        };
+        let control = collector
+            .is_some()
+            .then(|| take_requests(&place, controlled.clone()))
+            .flatten();
         // Signals that came meanwhile were kept.
         relay.address(child.pid());
         Self {
@@ -336,16 +418,17 @@ impl RunningProgram {
             wait_for,
             stop,
             collector,
-            gauge: gauge.unwrap_or_default(),
             reporter,
             metrics: None,
+            control,
+            controlled,
         }
     }
 
     /// Serves metrics. A recording does not depend on it.
     fn serve(&self, endpoint: MetricsEndpoint) -> Option<Metrics> {
         let path = self.path.as_deref().filter(|_| self.collector.is_some());
-        let metrics = Metrics::start(endpoint, path, Arc::clone(&self.gauge));
+        let metrics = Metrics::start(endpoint, path, self.controlled.clone());
         if let Err(error) = &metrics {
             print_message(format!("no metrics are served: {error:#}"));
         }
@@ -365,7 +448,11 @@ impl RunningProgram {
             }
         };
         let status = status_of(exit.status);
-        if let Some(session) = &self.wait_for {
+        if let Some(session) = self
+            .wait_for
+            .as_ref()
+            .filter(|_| !self.controlled.board.is_stopping())
+        {
             surviving_processes::wait(session, &self.relay);
         }
         let path = self.path.clone();
@@ -382,6 +469,7 @@ impl RunningProgram {
 
     /// Has the trace completed. `None` when the collecting thread has failed.
     fn end(self, status: i32) -> Option<RecordingOutcome> {
+        let peers = self.control.and_then(ControlServer::finish);
         self.stop.request(ProgramEnd {
             pid: self.child.pid(),
             status,
@@ -389,6 +477,7 @@ impl RunningProgram {
         let outcome = self.collector?.join().ok();
         self.reporter.into_iter().for_each(Reporter::finish);
         self.metrics.into_iter().for_each(Metrics::finish);
+        peers.into_iter().for_each(|it| it.tell_end());
         outcome
     }
 }

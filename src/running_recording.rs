@@ -45,7 +45,7 @@ pub(crate) fn recording_of(pid: u32) -> anyhow::Result<RunningRecording> {
 }
 
 /// The session that a process records into, has made, or was started with.
-fn session_of(pid: u32) -> anyhow::Result<PathBuf> {
+pub(crate) fn session_of(pid: u32) -> anyhow::Result<PathBuf> {
     let maps = maps(pid).map_err(|error| refusal(pid, error))?;
     if let Some(session) = mapped(&maps, pid) {
         return Ok(session);
@@ -182,7 +182,7 @@ mod tests {
     const SESSION: &str = "/dev/shm/ascend-trace-0/session-41-0";
 
     #[test]
-    fn sessions_are_found_in_what_is_mapped() {
+    fn sessions_are_found_in_mapped_files() {
         let maps = format!(
             "7f00-7f10 r-xp 00000000 fe:00 1 /usr/lib/libc.so.6\n\
              7f10-7f20 rw-p 00000000 00:00 0 \n\

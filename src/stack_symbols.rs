@@ -31,7 +31,7 @@ fn files() -> Arc<SharedSymbolizer> {
 /// Reports files of stacks that this machine does not have, or only in another version.
 pub(crate) fn say_missing(recording: &Recording) {
     let files = files();
-    let objects = recording.things().objects();
+    let objects = recording.entities().objects();
     let mut reported = std::collections::BTreeSet::new();
     for object in objects.filter(|it| it.path.starts_with('/')) {
         let Some(trouble) = files.0.trouble(Path::new(&object.path), &object.build_id) else {

@@ -1,6 +1,11 @@
 //! Text tables for terminals: aligned columns, two spaces apart.
 
+use std::collections::BTreeMap;
+
+use ascend_trace_analysis::columns::{Column, Style, TableRow};
+use ascend_trace_recording::Trace;
 use ascend_trace_recording::text::plain;
+pub(crate) use ascend_trace_recording::units::thousands as count;
 use unicode_width::UnicodeWidthStr;
 
 /// Where the text of a column stands.
@@ -51,18 +56,62 @@ impl<T> TableRows<T> {
         self
     }
 
-    /// As [`TextTable::with_only_if`].
-    pub(crate) fn with_only_if(mut self, title: &str, kept: bool) -> Self {
-        self.table = self.table.with_only_if(title, kept);
-        self
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.rows.iter()
-    }
-
     pub(crate) fn table(self) -> TextTable {
         self.table
+    }
+}
+
+/// The table of rows with declared columns. Timestamps are counted from `begin`.
+pub(crate) fn declared<'r, R: TableRow>(
+    rows: impl IntoIterator<Item = &'r R>,
+    begin: i64,
+) -> TextTable {
+    let mut table = TableRows::of(rows);
+    for column in R::columns().filter(|it| it.is_in_text) {
+        let is_of_use = column.is_of_use;
+        if is_of_use.is_some_and(|is_of_use| !table.rows.iter().any(|it| is_of_use(it))) {
+            continue;
+        }
+        let align = match column.kind.is_left() {
+            true => TextAlign::Left,
+            false => TextAlign::Right,
+        };
+        table = table.column(column.title, align, &|row| cell(column, row, begin));
+    }
+    table.table()
+}
+
+/// The text of a declared column in a row. The title has the sign of percent, or the cell.
+fn cell<R: TableRow>(column: &Column<R>, row: &R, begin: i64) -> String {
+    let style = Style {
+        count,
+        unknown: "–",
+        percent: if column.title.ends_with('%') {
+            ""
+        } else {
+            " %"
+        },
+    };
+    column.write(&(column.value)(row), begin, &style)
+}
+
+/// The ranks of processes in a distributed run, by number in the recording.
+#[derive(Debug, Default)]
+pub(crate) struct ProcessRanks(BTreeMap<u32, u64>);
+
+impl ProcessRanks {
+    pub(crate) fn of(ranks: impl IntoIterator<Item = (u32, Option<u64>)>) -> Self {
+        let ranks = ranks.into_iter();
+        Self(
+            ranks
+                .filter_map(|(process, rank)| Some((process, rank?)))
+                .collect(),
+        )
+    }
+
+    pub(crate) fn of_trace(trace: &Trace) -> Self {
+        let processes = trace.processes().iter();
+        Self::of(processes.map(|process| (process.serial, process.rank_number())))
     }
 }
 
@@ -80,6 +129,29 @@ impl TextTable {
             self.columns.remove(place);
             for row in &mut self.rows {
                 row.remove(place);
+            }
+        }
+        self
+    }
+
+    /// The same with another title for the column of this one.
+    pub(crate) fn retitled(mut self, title: &str, other: &'static str) -> Self {
+        let titles = self.columns.iter_mut().filter(|it| it.0 == title);
+        titles.for_each(|it| it.0 = other);
+        self
+    }
+
+    /// The same with the rank of each process next to its number. Nothing changes where no process has a rank.
+    pub(crate) fn with_ranks(mut self, ranks: &ProcessRanks) -> Self {
+        let place = self.columns.iter().position(|column| column.0 == "process");
+        let has_ranks = self.columns.iter().any(|column| column.0 == "rank");
+        if let Some(place) = place.filter(|_| !has_ranks && !ranks.0.is_empty()) {
+            self.columns.insert(place + 1, ("rank", TextAlign::Right));
+            for row in &mut self.rows {
+                let process = row.get(place).and_then(|cell| cell.parse().ok());
+                let rank = process.and_then(|process: u32| ranks.0.get(&process));
+                let cell = rank.map_or_else(|| "–".to_owned(), u64::to_string);
+                row.insert(place + 1, cell);
             }
         }
         self
@@ -126,19 +198,6 @@ impl TextTable {
     }
 }
 
-/// A number with its thousands apart.
-pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A share of a whole, in percent.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
@@ -172,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_is_there_where_it_is_wanted() {
+    fn a_column_appears_only_in_tables_that_want_it() {
         let table = |kept| {
             let rows = TableRows::of([(1, 77)]).right("process", |it| it.0);
             rows.right("pid", |it| it.1)
@@ -192,9 +251,21 @@ mod tests {
 
     #[test]
     fn numbers_are_written_for_people() {
-        assert_eq!(count(1), "1");
-        assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(percent(1, 3), "33.3 %");
         assert_eq!(percent(0, 0), "-");
+    }
+
+    #[test]
+    fn ranks_stand_next_to_processes() {
+        let table = || {
+            let rows = TableRows::of([(1, 77), (2, 78)]);
+            rows.right("process", |it| it.0).right("pid", |it| it.1)
+        };
+        let ranks = ProcessRanks::of([(1, Some(5)), (2, None)]);
+        let expected = "process  rank  pid\n      1     5   77\n      2     –   78\n";
+        assert_eq!(table().table().with_ranks(&ranks).render(0), expected);
+        let none = ProcessRanks::of([(1, None)]);
+        let plain = table().table().render(0);
+        assert_eq!(table().table().with_ranks(&none).render(0), plain);
     }
 }

@@ -41,6 +41,11 @@ const SOFT_LIBRARY: &str = "libascendcl.so";
 /// in a process would be two runtimes.
 const SOFT_ALIASES: &str = include_str!("../crates/soft/runtime/library_names.txt");
 
+const OPERATORS_LIBRARY: &str = "libopapi.so";
+
+/// Those of these names that lead to the operators, in a build that has them.
+const OPERATORS_ALIASES: &str = include_str!("../crates/soft/operators/library_names.txt");
+
 /// Where an installed CANN has its operators.
 pub(crate) const OPERATORS: &str = "opp";
 
@@ -137,8 +142,12 @@ pub(crate) fn soft() -> anyhow::Result<SoftRuntime> {
         lib: root.join("lib64"),
     };
     folder::put(&soft.lib.join(SOFT_LIBRARY), embedded::SOFTACL, 0o755)?;
-    for alias in SOFT_ALIASES.lines() {
-        folder::link(&soft.lib.join(alias), Path::new(SOFT_LIBRARY))?;
+    if !embedded::OPERATORS.is_empty() {
+        let path = soft.lib.join(OPERATORS_LIBRARY);
+        folder::put(&path, embedded::OPERATORS, 0o755)?;
+    }
+    for (alias, library) in links(!embedded::OPERATORS.is_empty()) {
+        folder::link(&soft.lib.join(alias), Path::new(library))?;
     }
     for name in SOFT_FOLDERS {
         let folder = root.join(name);
@@ -149,6 +158,18 @@ pub(crate) fn soft() -> anyhow::Result<SoftRuntime> {
         folder::put(&soft.include.join(name), content, 0o644)?;
     }
     Ok(soft)
+}
+
+/// The other names of the libraries, each with the library that it leads to.
+fn links(has_operators: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_operators = |name: &str| OPERATORS_ALIASES.lines().any(|it| it == name);
+    SOFT_ALIASES
+        .lines()
+        .map(move |name| match has_operators && of_operators(name) {
+            true => (name, OPERATORS_LIBRARY),
+            false => (name, SOFT_LIBRARY),
+        })
+        .filter(|(name, library)| name != library)
 }
 
 /// The program of `ascend-trace demo`.
@@ -175,5 +196,17 @@ mod tests {
                 library == SOFT_LIBRARY || SOFT_ALIASES.lines().any(|alias| alias == library);
             assert!(known, "{library} has no link to the software runtime");
         }
+    }
+
+    #[test]
+    fn names_of_operators_lead_to_their_library_where_there_is_one() {
+        let aliases: Vec<&str> = SOFT_ALIASES.lines().collect();
+        assert!(OPERATORS_ALIASES.lines().all(|it| aliases.contains(&it)));
+        assert!(links(false).all(|(_, library)| library == SOFT_LIBRARY));
+        assert_eq!(links(false).count(), aliases.len());
+        // The library itself has one of the names, and is no link.
+        assert_eq!(links(true).count(), aliases.len() - 1);
+        let of_operators = links(true).filter(|(_, library)| *library == OPERATORS_LIBRARY);
+        assert_eq!(of_operators.count(), OPERATORS_ALIASES.lines().count() - 1);
     }
 }

@@ -3,10 +3,12 @@
 mod bookmarks;
 mod comparing;
 mod config;
+mod control;
 mod exporting;
 mod inbox;
 mod loader;
 mod pair;
+mod pictures;
 mod poll_pace;
 mod reader;
 #[cfg(test)]
@@ -24,15 +26,19 @@ use std::time::{Duration, Instant};
 use ascend_trace_recording::file::recognise;
 use ascend_trace_recording::{OpenError, TimeRange, Trace, Warning};
 use ascend_trace_viewer::{
-    Bookmark, ColorMode, DerivedData, Job, JobNews, ProgramLog, RecorderCounts, RecordingOverview,
-    RecordingState, SourceProgress, TraceSource, ViewOptions, ViewOutcome,
+    Bookmark, ColorMode, DerivedData, Job, JobNews, Picture, ProgramLog, RecorderCounts,
+    RecordingOrder, RecordingOverview, RecordingState, SourceProgress, TraceSource, ViewOptions,
+    ViewOutcome,
 };
 
 use crate::cli::open_error;
-use crate::cli::open_trace::{Completeness, open_any};
+use crate::cli::open_trace::Completeness;
+use crate::cli::trace_files::TraceFiles;
+use crate::control::ControlledRecording;
 use crate::log::LogBook;
 use crate::output::{print_message, take_notice, verbosity};
 use ascend_trace_collector::gauge::{self as collector, Gauge};
+use control::{OrderTarget, SentOrders};
 use exporting::RunningExport;
 use loader::PartLoader;
 pub(crate) use pair::view_two;
@@ -48,6 +54,8 @@ pub(crate) struct FileSource {
     log: Option<LogBook>,
     /// Counts of the recorder, where this process makes the recording: then it is known to continue.
     gauge: Option<Arc<Gauge>>,
+    files: TraceFiles,
+    /// The file, or the last one of several.
     file: PathBuf,
     lag: Option<ArrivalLag>,
     export: Option<RunningExport>,
@@ -55,6 +63,7 @@ pub(crate) struct FileSource {
     refused: Option<JobNews>,
     /// The name that is proposed for an export.
     export_name: String,
+    orders: SentOrders,
 }
 
 /// How late something arrived.
@@ -73,19 +82,30 @@ fn age(moment: i64) -> Duration {
 
 impl FileSource {
     /// Follows a file of another writer.
-    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
-        Self::start(path, None, None)
+    pub(crate) fn open(files: &TraceFiles) -> anyhow::Result<Self> {
+        Self::start(files.clone(), None, None)
     }
 
     /// Follows the file that this process is writing.
     pub(crate) fn recording(path: &Path, log: LogBook, gauge: Arc<Gauge>) -> anyhow::Result<Self> {
-        Self::start(path, Some(log), Some(gauge))
+        Self::start(TraceFiles::one(path), Some(log), Some(gauge))
     }
 
-    fn start(path: &Path, log: Option<LogBook>, gauge: Option<Arc<Gauge>>) -> anyhow::Result<Self> {
+    /// The recording is made by this process, and changes by orders of the user.
+    pub(crate) fn controlled(self, recording: ControlledRecording) -> Self {
+        let orders = SentOrders::new(OrderTarget::Own(Box::new(recording)));
+        Self { orders, ..self }
+    }
+
+    fn start(
+        files: TraceFiles,
+        log: Option<LogBook>,
+        gauge: Option<Arc<Gauge>>,
+    ) -> anyhow::Result<Self> {
+        let path = files.last();
         recognise(path).map_err(|error| open_error::explained(path, error))?;
         Ok(Self {
-            loader: PartLoader::start(path.to_owned(), gauge.is_some())?,
+            loader: PartLoader::start(files.clone(), gauge.is_some())?,
             log,
             gauge,
             file: path.to_owned(),
@@ -93,6 +113,8 @@ impl FileSource {
             export: None,
             refused: None,
             export_name: path.with_extension("json").display().to_string(),
+            orders: SentOrders::new(OrderTarget::File(path.to_owned())),
+            files,
         })
     }
 
@@ -109,7 +131,7 @@ impl FileSource {
         let growing = !ended && writer_lock::is_writing(&self.file);
         if !ended && !growing {
             // The recorder may have ended it since it was read.
-            if let Ok(recording) = open_any(&self.file) {
+            if let Ok(recording) = self.files.open() {
                 return self.with_seen(Completeness::of_recording(&recording));
             }
         }
@@ -194,6 +216,7 @@ impl TraceSource for FileSource {
             lag: self.lag(changed, counted),
             counted,
             unread: self.unread(),
+            is_paused: self.orders.is_paused(),
         })
     }
 
@@ -226,7 +249,7 @@ impl TraceSource for FileSource {
             Job::Query(query) => self.loader.request(Some(query)),
             Job::Export(wanted) => {
                 let number = wanted.number;
-                match RunningExport::start(self.file.clone(), wanted) {
+                match RunningExport::start(self.files.clone(), wanted) {
                     Ok(export) => self.export = Some(export),
                     Err(error) => self.refused = Some(JobNews::Failed(number, error.to_string())),
                 }
@@ -249,7 +272,11 @@ impl TraceSource for FileSource {
     }
 
     fn notice(&mut self) -> Option<String> {
-        take_notice()
+        self.orders.news().or_else(take_notice)
+    }
+
+    fn order(&mut self, order: RecordingOrder) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(self.orders.send(order)?)
     }
 
     fn export_name(&self) -> Option<&str> {
@@ -268,6 +295,14 @@ impl TraceSource for FileSource {
         Ok(config::add(text)?)
     }
 
+    fn keep_picture(
+        &mut self,
+        path: &str,
+        picture: &Picture,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        pictures::write(Path::new(path), picture).map_err(|error| format!("{error:#}").into())
+    }
+
     fn log(&self) -> Option<&dyn ProgramLog> {
         self.log.as_ref().map(|log| log as &dyn ProgramLog)
     }
@@ -283,18 +318,21 @@ impl ProgramLog for LogBook {
     }
 }
 
-/// Shows a file until the user has seen enough. Answers the signal that ended the view, if any, and how
+/// Shows a file until the user has seen enough. Returns the signal that ended the view, if any, and how
 /// complete the file is: as far as it was read, or with `strict` all of it.
-pub(crate) fn view(path: &Path, strict: bool) -> anyhow::Result<(Option<i32>, Completeness)> {
-    let mut source = FileSource::open(path)?;
-    file_first(&[path])?;
+pub(crate) fn view(
+    files: &TraceFiles,
+    strict: bool,
+) -> anyhow::Result<(Option<i32>, Completeness)> {
+    let mut source = FileSource::open(files)?;
+    file_first(&[files.last()])?;
     ascend_trace_viewer::check_terminal()?;
     let check = match strict {
-        true => Some(WholeCheck::start(path)?),
+        true => Some(WholeCheck::start(files)?),
         false => None,
     };
     let options = ViewOptions {
-        title: path.display().to_string(),
+        title: files.name().display().to_string(),
         ..ViewOptions::default()
     };
     let signal = show(&mut source, options)?;

@@ -18,7 +18,7 @@ A recording is read through the command `ascend-trace`::
     recording.tasks()  # an Arrow table
 """
 
-from ._ranges import is_recording, mark, pause, paused, range, resume, step
+from ._ranges import is_recording, mark, pause, paused, range, resume, snapshot, step
 from ._recording import Error, Recording, open
 
 __all__ = [
@@ -31,5 +31,6 @@ __all__ = [
     "paused",
     "range",
     "resume",
+    "snapshot",
     "step",
 ]

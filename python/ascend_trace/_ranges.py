@@ -1,4 +1,4 @@
-"""Ranges of a thread's time and pauses of the recording, as the preloaded library of `ascend-trace` takes them."""
+"""Ranges of a thread's time, pauses and snapshots of the recording, as the preloaded library of `ascend-trace` takes them."""
 
 import ctypes
 import inspect
@@ -28,10 +28,15 @@ class _Tracer:
             self.end: Optional[Any] = None
             self.pause: Optional[Any] = None
             self.resume: Optional[Any] = None
+            self.snapshot: Optional[Any] = None
             return
         for function in (pause, resume):
             function.restype, function.argtypes = None, ()
         self.pause, self.resume = pause, resume
+        # An earlier command has no snapshots.
+        self.snapshot = getattr(own, "ascend_trace_snapshot", None)
+        if self.snapshot is not None:
+            self.snapshot.restype, self.snapshot.argtypes = None, (ctypes.c_char_p,)
         begin.restype, begin.argtypes = ctypes.c_uint64, (ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64)
         end.restype, end.argtypes = ctypes.c_uint64, (ctypes.c_uint64,)
         self.begin, self.end = begin, end
@@ -43,9 +48,12 @@ _TRACER = _Tracer()
 def _begin(kind: int, name: str) -> int:
     if _TRACER.begin is None:
         return 0
+    return int(_TRACER.begin(kind, _c_string(name), 0))
+
+
+def _c_string(text: str) -> bytes:
     # A C string ends at the first NUL.
-    encoded = name.encode("utf-8", "replace").replace(b"\0", b" ")
-    return int(_TRACER.begin(kind, encoded, 0))
+    return text.encode("utf-8", "replace").replace(b"\0", b" ")
 
 
 def _end(id: int) -> None:
@@ -144,3 +152,14 @@ def paused() -> Iterator[None]:
         yield
     finally:
         resume()
+
+
+def snapshot(reason: str = "the program") -> None:
+    """Ask for a snapshot of the recording's last part, a trace file that stays, with this reason in it.
+
+    Returns at once. Without ``--ring`` the recording only gets a mark.
+    """
+    if not isinstance(reason, str):
+        raise TypeError(f"a reason is a str, not {type(reason).__name__}")
+    if _TRACER.snapshot is not None:
+        _TRACER.snapshot(_c_string(reason))

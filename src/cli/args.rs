@@ -3,7 +3,10 @@
 mod export;
 mod record;
 mod reports;
+mod ring;
+mod roll;
 mod setup;
+mod window;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
@@ -20,10 +23,10 @@ use super::topics::TOPICS;
 pub(crate) use export::{ArgDetailArg, ExportArgs, FormatArg, OpenArgs};
 pub(crate) use record::{DemoArgs, EngineArg, OutputArgs, RecordArgs};
 pub(crate) use reports::{
-    CheckArgs, CriticalArgs, DiffArgs, MergeArgs, ReportArgs, StatsArgs, StepsArgs, ViewArgs,
-    WhatIfArgs, WhyArgs,
+    CheckArgs, CriticalArgs, CtlArgs, DiffArgs, FileReportArgs, MergeArgs, ReportArgs,
+    ReportPageArgs, StatsArgs, StepsArgs, ViewArgs, WhatIfArgs, WhyArgs,
 };
-pub(crate) use setup::{DoctorArgs, HooksArgs, SoftArgs};
+pub(crate) use setup::{DoctorArgs, HooksArgs, McpArgs, SoftArgs};
 
 /// Trace a program that uses AscendCL, and see what every stream of every NPU did.
 ///
@@ -131,6 +134,7 @@ fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
 pub(crate) const STDIN: &str = "/dev/stdin";
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "a process has one")]
 pub(crate) enum Command {
     /// Run a program and record it (the default command)
     Record(RecordArgs),
@@ -138,12 +142,16 @@ pub(crate) enum Command {
     View(ViewArgs),
     /// Write a trace in another format
     Export(ExportArgs),
+    /// Write a report on a trace as one HTML file, which needs no network
+    Report(ReportPageArgs),
     /// Show a trace in Perfetto's UI, in a browser
     Open(OpenArgs),
     /// Collect recordings as Parquet tables in one folder, for queries over all of them
     Dataset(DatasetArgs),
     /// Ask a dataset or a trace file by SQL, or one of the questions that come with the tool
     Query(QueryArgs),
+    /// Serve the recordings of a folder to an assistant, by the Model Context Protocol
+    Mcp(McpArgs),
     /// Put the recordings of the ranks of a job into one trace, on one clock
     Merge(MergeArgs),
     /// Print tables per operation, stream and API function: counts and durations
@@ -158,6 +166,8 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     /// Print why a program hangs: what its threads and streams wait for, and what never came
     Why(WhyArgs),
+    /// Control recordings that are running: pause, resume, stop, mark
+    Ctl(CtlArgs),
     /// Report mistakes of the program, and what costs it time
     Check(CheckArgs),
     /// Print what a trace contains: processes, devices, streams, counts, losses, clocks
@@ -177,13 +187,15 @@ pub(crate) enum Command {
 }
 
 /// The names of commands as the first word.
-pub(crate) const COMMANDS: [&str; 22] = [
+pub(crate) const COMMANDS: [&str; 25] = [
     "record",
     "view",
     "export",
+    "report",
     "open",
     "dataset",
     "query",
+    "mcp",
     "merge",
     "stats",
     "steps",
@@ -191,6 +203,7 @@ pub(crate) const COMMANDS: [&str; 22] = [
     "what-if",
     "diff",
     "why",
+    "ctl",
     "check",
     "info",
     "hooks",

@@ -4,21 +4,25 @@ mod deny;
 mod sarif;
 mod suppress;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde::Serialize;
 
-use ascend_trace_analysis::checks::{Finding, Findings, all};
-use ascend_trace_recording::text;
+use ascend_trace_analysis::checks::{Finding, Findings, Remedy, all};
+use ascend_trace_analysis::columns::rows;
+use ascend_trace_analysis::stats::Site;
+use ascend_trace_analysis::whatif::judge_costs;
+use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::units::{duration, moment};
+use ascend_trace_recording::{Recording, text};
 
 use super::args::CheckArgs;
 use super::document_head::DocumentHead;
-use super::open_trace::{self, Completeness, Reported};
+use super::report::{self, ReadRecordings, ReportOptions};
+use super::trace_files::TraceFiles;
 use crate::error::DENIED;
-use crate::output::{print, print_json, print_message};
-use crate::stack_symbols;
+use crate::output::{print, print_message};
 use crate::text_table::{TableRows, TextTable, count};
 use suppress::Suppressions;
 
@@ -29,36 +33,72 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
         print(&list().render(0))?;
         return Ok(0);
     }
-    let file = args.file.as_deref().context("no trace is named")?;
-    let mut recording = open_trace::open_any(file)?;
-    let Reported {
-        answer: found,
-        condition,
-        begin,
-    } = open_trace::fold(file, &mut recording, Findings::default(), args.strict)?;
-    stack_symbols::say_missing(&recording);
-    let known = match &args.suppress {
-        Some(file) => Suppressions::read(file)?,
-        None => Suppressions::default(),
-    };
-    say_unused(args, &known, &found);
-    if let Some(to) = &args.sarif {
-        write_sarif(to, &sarif::log(file, &found, &known))?;
+    if args.files.is_empty() {
+        bail!("no trace is named");
     }
-    let (suppressed, found): (Vec<Finding>, Vec<Finding>) =
-        found.into_iter().partition(|it| known.of(it).is_some());
-    match args.json {
-        true => print_json(
-            "check",
-            &CheckDocument::of(&found, suppressed.len(), &condition),
-        )?,
-        false => print(&text(&found, suppressed.len(), begin))?,
+    report::run(&Check { args })
+}
+
+struct Check<'a> {
+    args: &'a CheckArgs,
+}
+
+/// The findings that no line of a file suppresses.
+struct JudgedFindings {
+    findings: Vec<Finding>,
+    suppressed: usize,
+}
+
+impl report::Report for Check<'_> {
+    const DOCUMENT: &'static str = "check";
+    const HAS_CALL_SITES: bool = true;
+    type Outcome = JudgedFindings;
+
+    fn options(&self) -> ReportOptions<1> {
+        ReportOptions {
+            files: [TraceFiles::new(&self.args.files)],
+            json: self.args.json,
+            strict: self.args.strict,
+        }
     }
-    let is_denied = |it: &Finding| args.deny.iter().any(|deny| deny.denies(it));
-    Ok(match found.iter().any(is_denied) {
-        true => DENIED,
-        false => condition.status(args.strict),
-    })
+
+    fn find(&self, [recording]: &mut [Recording; 1]) -> anyhow::Result<JudgedFindings> {
+        let found = Findings::default().of_recording(recording, Step::default(), |_| true)?;
+        let mut found = found.context("it was cancelled")?;
+        judge_costs(&mut found, recording, Step::default())?;
+        let known = match &self.args.suppress {
+            Some(file) => Suppressions::read(file)?,
+            None => Suppressions::default(),
+        };
+        say_unused(self.args, &known, &found);
+        if let Some(to) = &self.args.sarif {
+            let first = self
+                .args
+                .files
+                .first()
+                .map_or(Path::new(""), PathBuf::as_path);
+            write_sarif(to, &sarif::log(first, &found, &known))?;
+        }
+        let (suppressed, findings): (Vec<Finding>, Vec<Finding>) =
+            found.into_iter().partition(|it| known.of(it).is_some());
+        Ok(JudgedFindings {
+            findings,
+            suppressed: suppressed.len(),
+        })
+    }
+
+    fn document(&self, found: &JudgedFindings, read: &ReadRecordings<1>) -> impl Serialize {
+        CheckDocument::of(&found.findings, found.suppressed, read.head())
+    }
+
+    fn text(&self, found: &JudgedFindings, read: &ReadRecordings<1>) -> String {
+        text(&found.findings, found.suppressed, read.begin())
+    }
+
+    fn denied(&self, found: &JudgedFindings) -> Option<u8> {
+        let is_denied = |it: &Finding| self.args.deny.iter().any(|deny| deny.denies(it));
+        found.findings.iter().any(is_denied).then_some(DENIED)
+    }
 }
 
 /// Lines that suppress nothing may be mistaken, or no longer needed.
@@ -83,15 +123,16 @@ fn write_sarif(to: &Path, log: &serde_json::Value) -> anyhow::Result<()> {
 pub(super) struct CheckDocument<'f> {
     #[serde(flatten)]
     head: DocumentHead,
+    #[serde(serialize_with = "rows")]
     findings: &'f [Finding],
     /// How many findings `--suppress` took away.
     suppressed: usize,
 }
 
 impl<'f> CheckDocument<'f> {
-    pub(super) fn of(findings: &'f [Finding], suppressed: usize, condition: &Completeness) -> Self {
+    pub(super) fn of(findings: &'f [Finding], suppressed: usize, head: DocumentHead) -> Self {
         Self {
-            head: DocumentHead::of([condition]),
+            head,
             findings,
             suppressed,
         }
@@ -135,12 +176,13 @@ fn paragraph(finding: &Finding, begin: i64) -> String {
         more => format!("{} times, ", count(more)),
     };
     let first = if finding.count > 1 { "first " } else { "" };
-    let at = site.at.as_ref();
-    let at = at.map_or_else(String::new, |at| {
-        format!("    called at {}\n", text::plain(&at.call_site))
+    let at = called_at("called at", site);
+    let other = finding.other.as_ref().map_or_else(String::new, |other| {
+        called_at(&format!("call {} was made at", other.call), other)
     });
+    let cost = cost(finding);
     format!(
-        "{}: {what} [{check}]\n    {times}{} in all, {first}at {} in thread {} of process {} (call {})\n{at}    {advice}\n",
+        "{}: {what} [{check}]\n    {times}{} in all, {first}at {} in thread {} of process {} (call {})\n{at}{other}{cost}    {advice}\n",
         severity.name(),
         duration(finding.total_ns),
         moment(finding.begin_ns.saturating_sub(begin)),
@@ -148,4 +190,37 @@ fn paragraph(finding: &Finding, begin: i64) -> String {
         finding.pid,
         site.call,
     )
+}
+
+/// A cost in words. The time of its calls is not the cost: a part of it may be needed.
+fn cost(finding: &Finding) -> String {
+    let condition = match finding.remedy {
+        None => return String::new(),
+        Some(Remedy::NoWait) => "if these calls waited for nothing",
+        Some(Remedy::WaitForStream) => "if these calls waited for one stream",
+        Some(Remedy::PinnedMemory) => "if the host did not copy",
+        Some(Remedy::NotSimulated) => "without these calls",
+    };
+    let shorter = match finding.saved_ns.zip(finding.saved_error_ns) {
+        Some((saved, error)) => {
+            format!(
+                "the program would be {} ± {} shorter",
+                duration(saved),
+                duration(error)
+            )
+        }
+        None => "the duration of the program is not known".to_owned(),
+    };
+    format!("    {condition}, {shorter}\n")
+}
+
+/// Where a call was made, if stacks were recorded: also where the function around it was called, since that may be a short
+/// one around the call.
+fn called_at(words: &str, site: &Site) -> String {
+    let Some(at) = &site.at else {
+        return String::new();
+    };
+    let caller = at.caller.as_ref();
+    let caller = caller.map_or_else(String::new, |it| format!(", from {}", text::plain(it)));
+    format!("    {words} {}{caller}\n", text::plain(&at.call_site))
 }

@@ -1,7 +1,7 @@
 //! How the clocks of hosts are aligned, in words.
 
 use ascend_trace_analysis::align::{
-    Alignment, Contradiction, Culprit, How, Obstacle, Placed, Recorded, Why,
+    Alignment, AlignmentBasis, Contradiction, Culprit, Obstacle, Placed, Recorded, Why,
 };
 use ascend_trace_recording::rows::HostRow;
 use ascend_trace_recording::units::{duration, signed_duration};
@@ -11,9 +11,9 @@ use crate::text_table::count;
 /// The row of a host in the file.
 pub(crate) fn row(placed: &Placed, alignment: &Alignment) -> HostRow {
     let (aligned_by, collectives, with) = match placed.how {
-        How::Reference => ("reference", 0, 0),
-        How::Collectives { rounds, with } => ("collectives", rounds, with),
-        How::WallClock(_) => ("wall-clock", 0, 0),
+        AlignmentBasis::Reference => ("reference", 0, 0),
+        AlignmentBasis::Collectives { rounds, with } => ("collectives", rounds, with),
+        AlignmentBasis::WallClock(_) => ("wall-clock", 0, 0),
     };
     let through = match with {
         0 => String::new(),
@@ -70,8 +70,10 @@ pub(crate) fn notes(
             Some((it.rank, calls))
         });
         for (rank, calls) in lost {
-            let who = who(rank, &name(number));
-            let note = format!("{who}: {calls} calls were lost, so its collectives were not used");
+            let rank_and_file = rank_and_file(rank, &name(number));
+            let note = format!(
+                "{rank_and_file}: {calls} calls were lost, so its collectives were not used"
+            );
             notes.push((alignment.host_of[number], note));
         }
     }
@@ -80,7 +82,7 @@ pub(crate) fn notes(
         notes.push((host, contradiction(culprit, alignment, &name)));
     }
     for (number, placed) in alignment.hosts.iter().enumerate() {
-        if placed.how == How::WallClock(Why::NothingCommon) {
+        if placed.how == AlignmentBasis::WallClock(Why::NothingCommon) {
             let host = &placed.host;
             let note = format!("host {host}: aligned by wall clock only: no common collective");
             notes.push((number, note));
@@ -89,7 +91,7 @@ pub(crate) fn notes(
     notes
 }
 
-fn who(rank: Option<u64>, file: &str) -> String {
+fn rank_and_file(rank: Option<u64>, file: &str) -> String {
     match rank {
         Some(rank) => format!("rank {rank} ({file})"),
         None => file.to_owned(),
@@ -101,24 +103,26 @@ fn contradiction(
     alignment: &Alignment,
     name: impl Fn(usize) -> String,
 ) -> String {
-    let who = who(culprit.rank, &name(culprit.recording));
+    let rank_and_file = rank_and_file(culprit.rank, &name(culprit.recording));
     match culprit.what {
         Contradiction::Shapes { odd, rounds } => format!(
-            "{who}: {} of {} collectives are others than those of its peers, so they were not used",
+            "{rank_and_file}: {} of {} collectives are others than those of its peers, so they were not used",
             count(odd),
             count(rounds)
         ),
         Contradiction::OneHost { rounds } => format!(
-            "{who}: {} collectives contradict those of another rank of its host, so they were not used",
+            "{rank_and_file}: {} collectives contradict those of another rank of its host, so they were not used",
             count(rounds)
         ),
         Contradiction::Clocks => {
-            format!("{who}: its collectives contradict those of the others, so they were not used")
+            format!(
+                "{rank_and_file}: its collectives contradict those of the others, so they were not used"
+            )
         }
         Contradiction::Either { other } => {
             let other = &alignment.hosts[other].host;
             format!(
-                "{who}: its collectives and those of host {other} contradict each other, so they were not used"
+                "{rank_and_file}: its collectives and those of host {other} contradict each other, so they were not used"
             )
         }
     }

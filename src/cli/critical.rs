@@ -1,20 +1,21 @@
 //! `critical`: the chain of tasks and calls that the end of a recording, of a range or of a step waited
 //! for.
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use serde::Serialize;
 
-use ascend_trace_analysis::critical::{Critical, Segment, Share};
+use ascend_trace_analysis::columns::rows;
+use ascend_trace_analysis::critical::{Critical, Segment};
 use ascend_trace_analysis::steps::{Cut, Finder, Plan, Wanted};
 use ascend_trace_analysis::{Fold, Step};
-use ascend_trace_recording::TimeRange;
-use ascend_trace_recording::units::{duration, duration_with_error, moment};
+use ascend_trace_recording::units::{duration, moment};
+use ascend_trace_recording::{Recording, TimeRange};
 
 use super::args::CriticalArgs;
 use super::document_head::DocumentHead;
-use super::open_trace::{self, Completeness};
-use crate::output::{print, print_json};
-use crate::text_table::{TableRows, TextTable, count};
+use super::report::{self, ReadRecordings, ReportOptions};
+use super::what_if::handover;
+use crate::text_table::{count, declared};
 
 /// Rows of each table.
 const ROWS: usize = 20;
@@ -23,34 +24,39 @@ const ROWS: usize = 20;
 const PIECES: usize = 10_000;
 
 pub(crate) fn run(args: &CriticalArgs) -> anyhow::Result<u8> {
-    let file = &args.report.file;
-    let mut recording = open_trace::open_any(file)?;
-    let context = || format!("cannot read {}", file.display());
-    let range = match &args.step {
-        Some(name) => {
-            let plan =
-                Finder::new(Wanted::Any).of_recording(&mut recording, Step::default(), |_| true);
-            Some(step(
-                &plan.with_context(context)?.unwrap_or_default(),
-                name,
-            )?)
-        }
-        None => args.range.unwrap_or_default().of(recording.span())?,
-    };
-    let found = match range {
-        Some(range) => Critical::of_recording(&mut recording, Step::default(), range),
-        None => Ok(Critical::default()),
-    };
-    let found = found.with_context(context)?;
-    open_trace::check(&mut recording, args.report.strict)?;
-    open_trace::say_warnings(file, &recording);
-    let condition = Completeness::of_recording(&recording);
-    let begin = recording.span().map_or(0, |span| span.begin);
-    match args.report.json {
-        true => print_json("critical", &CriticalDocument::of(&found, &condition))?,
-        false => print(&text(&found, begin))?,
+    report::run(args)
+}
+
+impl report::Report for CriticalArgs {
+    const DOCUMENT: &'static str = "critical";
+    type Outcome = Critical;
+
+    fn options(&self) -> ReportOptions<1> {
+        (&self.report).into()
     }
-    Ok(condition.status(args.report.strict))
+
+    fn find(&self, [recording]: &mut [Recording; 1]) -> anyhow::Result<Critical> {
+        let range = match &self.step {
+            Some(name) => {
+                let finder = Finder::new(Wanted::Any);
+                let plan = finder.of_recording(recording, Step::default(), |_| true)?;
+                Some(step(&plan.unwrap_or_default(), name)?)
+            }
+            None => self.range.unwrap_or_default().of(recording)?,
+        };
+        Ok(match range {
+            Some(range) => Critical::of_recording(recording, Step::default(), range)?,
+            None => Critical::default(),
+        })
+    }
+
+    fn document(&self, found: &Critical, read: &ReadRecordings<1>) -> impl Serialize {
+        CriticalDocument::of(found, read.head())
+    }
+
+    fn text(&self, found: &Critical, read: &ReadRecordings<1>) -> String {
+        text(found, read.begin())
+    }
 }
 
 /// When a step is, by its name.
@@ -69,13 +75,14 @@ pub(super) struct CriticalDocument<'c> {
     head: DocumentHead,
     #[serde(flatten)]
     path: &'c Critical,
+    #[serde(serialize_with = "rows")]
     segments: Vec<Segment>,
 }
 
 impl<'c> CriticalDocument<'c> {
-    pub(super) fn of(path: &'c Critical, condition: &Completeness) -> Self {
+    pub(super) fn of(path: &'c Critical, head: DocumentHead) -> Self {
         Self {
-            head: DocumentHead::of([condition]),
+            head,
             path,
             segments: longest(path, PIECES),
         }
@@ -107,41 +114,13 @@ fn text(path: &Critical, begin: i64) -> String {
         duration(path.end_ns - path.begin_ns),
         count(path.segments.len() as u64),
     );
+    let handovers: String = path.handovers.iter().map(handover).collect();
+    let head = head + &handovers;
     let tables = [
-        ("What it did", shares(&path.kinds)),
-        ("By name", shares(&path.names)),
-        ("Longest pieces", pieces(path, begin)),
+        ("What it did", declared(path.kinds.iter().take(ROWS), begin)),
+        ("By name", declared(path.names.iter().take(ROWS), begin)),
+        ("Longest pieces", declared(&longest(path, ROWS), begin)),
     ];
     let tables = tables.map(|(title, table)| format!("\n{title}\n{}", table.render(2)));
     head + &tables.concat()
-}
-
-fn shares(shares: &[Share]) -> TextTable {
-    let has_names = shares.iter().any(|it| it.name.is_some());
-    let table = TableRows::of(shares.iter().take(ROWS))
-        .right("share", |it| format!("{:.1} %", it.share * 100.0))
-        .right("time", |it| duration_with_error(it.total_ns, it.error_ns))
-        .right("pieces", |it| count(it.count))
-        .left("what", |it| it.kind.name())
-        .left("name", |it| it.name.clone().unwrap_or_default())
-        .table();
-    table.with_only_if("name", has_names)
-}
-
-fn pieces(path: &Critical, begin: i64) -> TextTable {
-    let pieces = longest(path, ROWS).into_iter();
-    TableRows::of(pieces)
-        .right("begin", |it| moment(it.begin_ns - begin))
-        .right("duration", |it| {
-            duration_with_error(it.length(), it.error_ns)
-        })
-        .left("what", |it| it.kind.name())
-        .left("name", |it| it.name.clone())
-        .left("where", |it| match (it.device, it.stream_id, it.tid) {
-            (Some(device), Some(stream), _) => format!("device {device} stream {stream}"),
-            (_, _, Some(tid)) => format!("thread {tid}"),
-            _ => String::new(),
-        })
-        .left("", |it| if it.tie { "or another way" } else { "" })
-        .table()
 }

@@ -6,6 +6,7 @@ use super::args::DemoArgs;
 use super::record::{exit_code, is_live, named_target};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::print;
+use crate::recorder::window::WindowOptions;
 use crate::recorder::{self, RecordOptions};
 use crate::text_table::TableRows;
 use crate::unpack;
@@ -70,6 +71,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
         }),
         live,
         timing: Timing::Auto,
+        budget: 0,
         buffer: BUDGET,
         wait: false,
         engine: None,
@@ -78,6 +80,9 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
         stacks: 0,
         watchdog: None,
         metrics: None,
+        window: WindowOptions::default(),
+        ring: None,
+        roll: None,
         soft: Some(if live { SLOW_DEVICE } else { DEVICE }.to_owned()),
     };
     let recorded = recorder::record(&plan)?;

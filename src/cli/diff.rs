@@ -7,7 +7,7 @@ pub(super) use condition::{FailCondition as FailIf, parse as condition};
 
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use serde::Serialize;
 
 use ascend_trace_analysis::Step;
@@ -16,56 +16,64 @@ use ascend_trace_recording::Recording;
 
 use super::args::{DiffArgs, STDIN};
 use super::document_head::DocumentHead;
-use super::open_trace::{self, Completeness};
+use super::report::{self, ReadRecordings, ReportOptions};
 use super::step_choice::StepChoice;
+use super::trace_files::TraceFiles;
 use crate::error::DENIED;
-use crate::output::{print, print_json, print_message};
+use crate::output::print_message;
 use condition::ConditionResult;
 
 pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     if [&args.a, &args.b].map(|it| it.as_path()) == [Path::new(STDIN); 2] {
         bail!("only one of A and B can be standard input");
     }
-    let (mut a, mut b) = (
-        open_trace::open_any(&args.a)?,
-        open_trace::open_any(&args.b)?,
-    );
-    let by = StepChoice::new(args.by.as_deref(), args.repeated);
-    let found = by.with(|it| Diff::of_recordings([&mut a, &mut b], Step::default(), it));
-    let found = found
-        .with_context(|| format!("cannot read {} or {}", args.a.display(), args.b.display()))?;
-    let sides = [(&args.a, &mut a), (&args.b, &mut b)];
-    let mut conditions = Vec::new();
-    for (file, recording) in sides {
-        conditions.push(condition_of(file, recording, args.strict)?);
-    }
-    by.check(found.by_steps)?;
-    let failed = failed(&found, &args.fail_if)?;
-    match args.json {
-        true => print_json("diff", &DiffDocument::of(&found, &conditions, &failed))?,
-        false => print(&text::of(&found, args.all))?,
-    }
-    for it in &failed {
-        print_message(format!(
-            "{}: {} changed beyond this limit",
-            it.condition, it.name
-        ));
-    }
-    let status = conditions.iter().map(|it| it.status(args.strict));
-    Ok(match failed.is_empty() {
-        false => DENIED,
-        true => status.max().unwrap_or(0),
-    })
+    report::run(args)
 }
 
-fn condition_of(
-    file: &Path,
-    recording: &mut Recording,
-    strict: bool,
-) -> anyhow::Result<Completeness> {
-    open_trace::check(recording, strict)?;
-    open_trace::say_warnings(file, recording);
-    Ok(Completeness::of_recording(recording))
+/// The differences, and the conditions of `--fail-if` that they break.
+pub(crate) struct JudgedDiff {
+    diff: Diff,
+    failed: Vec<FailedCondition>,
+}
+
+impl report::Report<2> for DiffArgs {
+    const DOCUMENT: &'static str = "diff";
+    type Outcome = JudgedDiff;
+
+    fn options(&self) -> ReportOptions<2> {
+        ReportOptions {
+            files: [&self.a, &self.b].map(|it| TraceFiles::one(it)),
+            json: self.json,
+            strict: self.strict,
+        }
+    }
+
+    fn find(&self, recordings: &mut [Recording; 2]) -> anyhow::Result<JudgedDiff> {
+        let by = StepChoice::new(self.by.as_deref(), self.repeated);
+        let sides = recordings.each_mut();
+        let diff = by.with(|it| Diff::of_recordings(sides, Step::default(), it))?;
+        by.check(diff.by_steps)?;
+        let failed = failed(&diff, &self.fail_if)?;
+        Ok(JudgedDiff { diff, failed })
+    }
+
+    fn document(&self, found: &JudgedDiff, read: &ReadRecordings<2>) -> impl Serialize {
+        DiffDocument::of(&found.diff, read.head(), &found.failed)
+    }
+
+    fn text(&self, found: &JudgedDiff, _: &ReadRecordings<2>) -> String {
+        text::of(&found.diff, self.all)
+    }
+
+    fn denied(&self, found: &JudgedDiff) -> Option<u8> {
+        for FailedCondition {
+            condition, name, ..
+        } in &found.failed
+        {
+            print_message(format!("{condition}: {name} changed beyond this limit"));
+        }
+        (!found.failed.is_empty()).then_some(DENIED)
+    }
 }
 
 /// A condition of `--fail-if` that holds.
@@ -113,15 +121,7 @@ pub(super) struct DiffDocument<'d> {
 }
 
 impl<'d> DiffDocument<'d> {
-    pub(super) fn of(
-        diff: &'d Diff,
-        conditions: &[Completeness],
-        failed: &'d [FailedCondition],
-    ) -> Self {
-        Self {
-            head: DocumentHead::of(conditions),
-            failed,
-            diff,
-        }
+    pub(super) fn of(diff: &'d Diff, head: DocumentHead, failed: &'d [FailedCondition]) -> Self {
+        Self { head, failed, diff }
     }
 }

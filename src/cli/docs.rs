@@ -5,14 +5,15 @@ use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::diff::Diff;
 use ascend_trace_analysis::hang::{Hangs, Recorded, late};
 use ascend_trace_analysis::steps::{Report, Wanted};
-use ascend_trace_analysis::whatif::WhatIf;
+use ascend_trace_analysis::whatif::{Verdicts, WhatIf};
 use ascend_trace_analysis::{Fold, Window};
-use ascend_trace_recording::Ending;
 use ascend_trace_recording::rows::Row;
+use ascend_trace_recording::{Ending, Trace};
 use clap::CommandFactory;
 use serde_json::Value;
 
 use super::args::CommandLine;
+use super::document_head::DocumentHead;
 
 const CLI: &str = include_str!("../../docs/CLI.md");
 const JSON: &str = include_str!("../../docs/JSON.md");
@@ -95,6 +96,10 @@ fn readme_links_every_document_and_names_the_version_of_rust() {
     );
 }
 
+fn head(trace: &Trace) -> DocumentHead {
+    DocumentHead::of([&super::open_trace::Completeness::of(trace, &[])])
+}
+
 #[test]
 fn every_field_of_info_and_stats_is_described() {
     let trace = ascend_trace_testkit::timeline(
@@ -102,7 +107,7 @@ fn every_field_of_info_and_stats_is_described() {
          s2: wait(E1) Add[12..20]
          t1: sync(s2)[13..21]",
     );
-    let info = serde_json::to_value(super::info::document(&trace)).unwrap();
+    let info = serde_json::to_value(super::info::document_of(&trace)).unwrap();
     let is_map = |name: &str| ["functions", "kinds", "untimed"].contains(&name);
     assert_named(&info, section(JSON, "## ascend-trace/info"), &is_map);
     let stats = super::stats::document_of(&trace).unwrap();
@@ -114,8 +119,8 @@ fn every_field_of_check_is_described() {
     let trace = ascend_trace_testkit::timeline("t1: aclrtMalloc(64)[0..1us]=207001");
     let found = Findings::default().of(&Window::whole(&trace));
     assert_eq!(found.len(), 1);
-    let condition = super::open_trace::Completeness::of(&trace, &[]);
-    let document = super::check::CheckDocument::of(&found, 0, &condition);
+    let head = head(&trace);
+    let document = super::check::CheckDocument::of(&found, 0, head);
     let document = serde_json::to_value(document).unwrap();
     assert_named(&document, section(JSON, "## ascend-trace/check"), &|_| {
         false
@@ -132,8 +137,8 @@ fn every_field_of_steps_is_described() {
     let trace = ascend_trace_testkit::timeline(&text);
     let report = Report::of(&Window::whole(&trace), Wanted::Any);
     assert!(!report.comparisons[0].more.is_empty());
-    let condition = super::open_trace::Completeness::of(&trace, &[]);
-    let document = super::document_head::ReportDocument::of(&report, &condition);
+    let head = head(&trace);
+    let document = super::document_head::ReportDocument::of(&report, head);
     let document = serde_json::to_value(document).unwrap();
     assert_named(&document, section(JSON, "## ascend-trace/steps"), &|_| {
         false
@@ -144,8 +149,8 @@ fn every_field_of_steps_is_described() {
 fn every_field_of_critical_is_described() {
     let trace = ascend_trace_testkit::timeline("s1: MatMul[2us..9us]\nt1: sync(s1)[3us..10us]");
     let path = Critical::of(&Window::whole(&trace), (0, 10_000));
-    let condition = super::open_trace::Completeness::of(&trace, &[]);
-    let document = super::critical::CriticalDocument::of(&path, &condition);
+    let head = head(&trace);
+    let document = super::critical::CriticalDocument::of(&path, head);
     let document = serde_json::to_value(document).unwrap();
     assert!(document["segments"][0].is_object());
     let described = section(JSON, "## ascend-trace/critical");
@@ -156,11 +161,11 @@ fn every_field_of_critical_is_described() {
 fn every_field_of_what_if_is_described() {
     let trace = ascend_trace_testkit::timeline("s1: MatMul[2us..9us]\nt1: sync(s1)[3us..10us]");
     let whatif = WhatIf::of(&Window::whole(&trace));
-    let mut report = whatif.suggest();
-    report.syncs = whatif.syncs().syncs;
+    let mut report = whatif.suggest(&Verdicts::default());
+    report.syncs = whatif.syncs(&Verdicts::default()).syncs;
     assert!(!report.predictions[0].streams.is_empty() && !report.syncs.is_empty());
-    let condition = super::open_trace::Completeness::of(&trace, &[]);
-    let document = super::document_head::ReportDocument::of(&report, &condition);
+    let head = head(&trace);
+    let document = super::document_head::ReportDocument::of(&report, head);
     let document = serde_json::to_value(document).unwrap();
     let described = section(JSON, "## ascend-trace/what-if");
     assert_named(&document, described, &|_| false);
@@ -183,9 +188,9 @@ fn every_field_of_diff_is_described() {
     let (a, b) = (steps("MatMul Add Norm"), steps("MatMul Cast Add"));
     let found = Diff::of(&Window::whole(&a), &Window::whole(&b), Wanted::Any);
     assert!(found.by_steps && !found.pairs[0].edits.is_empty());
-    let condition = super::open_trace::Completeness::of(&a, &[]);
+    let head = head(&a);
     let failed = [super::diff::FailedCondition::default()];
-    let document = super::diff::DiffDocument::of(&found, &[condition], &failed);
+    let document = super::diff::DiffDocument::of(&found, head, &failed);
     let document = serde_json::to_value(document).unwrap();
     let described = section(JSON, "## ascend-trace/diff");
     assert_named(&document, described, &|_| false);
@@ -207,8 +212,8 @@ fn every_field_of_why_is_described() {
     let report = Hangs::default().of(&Window::whole(&trace));
     assert!(!report.threads[0].open_calls.is_empty() && !report.streams.is_empty());
     assert!(!report.culprits.is_empty() && !report.threads[0].chain.is_empty());
-    let condition = super::open_trace::Completeness::of(&trace, &[]);
-    let document = super::document_head::ReportDocument::of(&report, &condition);
+    let head = head(&trace);
+    let document = super::document_head::ReportDocument::of(&report, head);
     let document = serde_json::to_value(document).unwrap();
     assert_named(&document, section(JSON, "## ascend-trace/why"), &|_| false);
     let recorded = Recorded {

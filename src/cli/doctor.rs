@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use ascend_trace_format::session::{TickSource, Timing};
+use ascend_trace_format::window::Window;
 
 use super::args::DoctorArgs;
 use crate::launch::elf::{DynamicProgram, ProgramFile};
@@ -131,7 +132,13 @@ fn interposer() -> DoctorFinding {
 }
 
 fn memory() -> DoctorFinding {
-    let arena = session::create(Timing::Off, 0, TickSource::Monotonic, session::BUDGET);
+    let arena = session::create(
+        (Timing::Off, 0),
+        0,
+        TickSource::Monotonic,
+        Window::ALWAYS,
+        session::BUDGET,
+    );
     let folder = |path: &Path| path.parent().unwrap_or(path).display().to_string();
     finding(
         "shared memory",

@@ -66,10 +66,7 @@ pub(super) struct ReportDocument<'r, R> {
 }
 
 impl<'r, R> ReportDocument<'r, R> {
-    pub(super) fn of(report: &'r R, condition: &Completeness) -> Self {
-        Self {
-            head: DocumentHead::of([condition]),
-            report,
-        }
+    pub(super) fn of(report: &'r R, head: DocumentHead) -> Self {
+        Self { head, report }
     }
 }

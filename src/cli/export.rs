@@ -1,19 +1,19 @@
 //! `export`: write a trace in another format.
 
+mod picture;
 pub(crate) mod progress;
 
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
 
 use ascend_trace_analysis::critical::{Critical, Segments};
-use ascend_trace_analysis::part::Streams;
+use ascend_trace_analysis::range_window::Streams;
 use ascend_trace_analysis::stats::StepStats;
 use ascend_trace_analysis::steps::Report;
 use ascend_trace_export::{
@@ -28,7 +28,9 @@ use ascend_trace_recording::{Recording, TimeRange, Trace};
 
 use super::args::{ArgDetailArg, ExportArgs, FormatArg, STDIN};
 use super::open_trace::{self, Completeness};
+use super::output_file;
 use super::step_choice::StepChoice;
+use super::trace_files::TraceFiles;
 use crate::output::{print_message, print_status};
 
 /// Writes an export that is one file to a file that is open. Returns the status to end with.
@@ -46,21 +48,27 @@ pub(super) fn into_unnamed(args: &ExportArgs, file: &mut File) -> anyhow::Result
 const STDOUT: &str = "-";
 
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
+    if let Some(format) = args.format.picture() {
+        return picture::run(args, format);
+    }
     let exporter = exporter(args.format, args.cuda_names)?;
     let only = only(&args.only)?;
     let amount = amount(args.args, exporter)?;
+    let first = args.files.first().context("no trace is named")?;
     let output = match &args.output {
         Some(path) => path.clone(),
-        None if args.file == Path::new(STDIN) => {
+        None if first == Path::new(STDIN) => {
             bail!("a trace from standard input has no name to call the export by: use --output")
         }
-        None => default_output(&args.file, exporter),
+        None => default_output(first, exporter),
     };
     // Before the work, not after it.
-    refuse_input(&args.file, &output, exporter)?;
+    for file in &args.files {
+        refuse_input(file, &output, exporter)?;
+    }
     match exporter.layout() {
         OutputLayout::File { .. } if output == Path::new(STDOUT) => {}
-        OutputLayout::File { .. } => check_file(&output, args.force)?,
+        OutputLayout::File { .. } => output_file::check(&output, args.force)?,
         layout => check_folder(&output, &present(&output, layout), args.force)?,
     }
     let mut job = ExportRun::open(args, exporter, (only, amount))?;
@@ -97,9 +105,9 @@ impl ExportRun {
         (only, amount): (OnlyConditions, ArgDetail),
     ) -> anyhow::Result<Self> {
         check_added(args, exporter)?;
-        let mut recording = open_trace::open_any(&args.file)?;
+        let mut recording = TraceFiles::new(&args.files).open()?;
         let range = match args.range {
-            Some(range) => range.of(recording.span())?,
+            Some(range) => range.of(&mut recording)?,
             None => None,
         };
         let critical = match (args.critical, range.or(recording.span())) {
@@ -158,7 +166,8 @@ impl ExportRun {
     /// Reports everything that makes the output incomplete: damage, a recording that continues or was
     /// cut off, losses during the recording, and a selection without a match.
     fn say_what_is_missing(&self, args: &ExportArgs) {
-        open_trace::say_warnings(&args.file, &self.recording);
+        let name = TraceFiles::new(&args.files).name();
+        open_trace::say_warnings(&name, &self.recording);
         if !self.has_any && !args.only.is_empty() {
             print_message(format!(
                 "nothing matches: --only {}",
@@ -173,15 +182,23 @@ impl ExportRun {
 /// Refuses additions that a format cannot represent.
 fn check_added(args: &ExportArgs, exporter: &dyn Exporter) -> anyhow::Result<()> {
     let is_one_of = |formats: &[&str]| formats.contains(&exporter.name());
-    if args.critical && !is_one_of(&["chrome", "perfetto", "csv", "parquet"]) {
-        bail!("--critical is for --format chrome, perfetto, csv and parquet: leave it out");
+    if args.critical && !is_one_of(&["chrome", "perfetto", "csv", "parquet", "sqlite"]) {
+        bail!("--critical is for --format chrome, perfetto, csv, parquet and sqlite: leave it out");
     }
     let steps = match args.steps_by {
         Some(_) => "--steps-by",
         None => "--steps",
     };
-    if wants_steps(args) && !is_one_of(&["csv", "parquet", "ascend"]) {
-        bail!("{steps} is for --format csv, parquet and ascend: leave it out");
+    if wants_steps(args) && !is_one_of(&["csv", "parquet", "sqlite", "ascend"]) {
+        bail!("{steps} is for --format csv, parquet, sqlite and ascend: leave it out");
+    }
+    for (option, is_given) in [
+        ("--lanes", args.lanes.is_some()),
+        ("--size", args.size.is_some()),
+    ] {
+        if is_given {
+            bail!("{option} is for --format svg and png: leave it out");
+        }
     }
     Ok(())
 }
@@ -235,10 +252,9 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// Detail of slices. Tables have all of it.
 fn amount(word: ArgDetailArg, exporter: &dyn Exporter) -> anyhow::Result<ArgDetail> {
-    let has_slices = !matches!(exporter.layout(), OutputLayout::Directory { .. });
     match word {
         ArgDetailArg::Full => Ok(ArgDetail::Full),
-        _ if !has_slices => bail!(
+        _ if !exporter.has_slices() => bail!(
             "--args is about slices, and {} has none: leave it out",
             exporter.name()
         ),
@@ -265,8 +281,26 @@ fn exporter(word: FormatArg, cuda_names: bool) -> anyhow::Result<&'static dyn Ex
         FormatArg::Kineto => "kineto",
         FormatArg::Ascend => "ascend",
         FormatArg::Parquet => "parquet",
+        FormatArg::Sqlite => "sqlite",
+        FormatArg::NsysSqlite => "nsys-sqlite",
+        FormatArg::Svg => "svg",
+        FormatArg::Png => "png",
     };
-    format(name).with_context(|| format!("--format {name} is not in this build"))
+    let found = format(name).or_else(|| database_format(name));
+    found.with_context(|| format!("--format {name} is not in this build"))
+}
+
+/// The format of databases with this name.
+#[cfg(feature = "sqlite")]
+fn database_format(name: &str) -> Option<&'static dyn Exporter> {
+    let formats: [&'static dyn Exporter; 2] =
+        [&ascend_trace_sqlite::SQLITE, &ascend_trace_sqlite::NSYS];
+    formats.into_iter().find(|format| format.name() == name)
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn database_format(_: &str) -> Option<&'static dyn Exporter> {
+    None
 }
 
 /// Beside the trace: `app-1.atrace` becomes `app-1.json` or the folder `app-1-csv`.
@@ -287,12 +321,7 @@ fn default_output(trace: &Path, exporter: &dyn Exporter) -> PathBuf {
 
 /// Never overwrites the input file, by any of its names.
 fn refuse_input(input: &Path, output: &Path, exporter: &dyn Exporter) -> anyhow::Result<()> {
-    let own = fs::metadata(input).map(|it| (it.dev(), it.ino()));
-    let is_input = |path: &Path| {
-        let there = fs::metadata(path).map(|it| (it.dev(), it.ino()));
-        own.as_ref()
-            .is_ok_and(|own| there.is_ok_and(|it| it == *own))
-    };
+    let is_input = |path: &Path| output_file::is_same(input, path);
     let shown = match exporter.layout() {
         OutputLayout::File { .. } => Some(output.to_owned()).filter(|path| is_input(path)),
         layout => {
@@ -304,17 +333,6 @@ fn refuse_input(input: &Path, output: &Path, exporter: &dyn Exporter) -> anyhow:
     match shown {
         Some(path) => bail!("{} is the trace itself: name another file", path.display()),
         None => Ok(()),
-    }
-}
-
-fn check_file(path: &Path, force: bool) -> anyhow::Result<()> {
-    let shown = path.display();
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => bail!("{shown} is a folder: name a file"),
-        Ok(metadata) if metadata.is_file() && !force => {
-            bail!("{shown} exists: --force replaces it")
-        }
-        _ => Ok(()),
     }
 }
 
@@ -351,48 +369,28 @@ fn check_folder(path: &Path, present: &[String], force: bool) -> anyhow::Result<
     }
 }
 
-/// Writes to a temporary file first, so that a failed export does not change an existing file.
 fn to_file(job: &mut ExportRun, path: &Path) -> anyhow::Result<()> {
-    let shown = path.display();
-    let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
-    let place = if is_special {
-        path.to_owned()
-    } else {
-        temporary(path)
-    };
-    let file = File::create(&place).with_context(|| format!("cannot write {shown}"))?;
     let is_packed = path.extension().is_some_and(|extension| extension == "gz");
-    let written = into_file(job, file, is_packed).with_context(|| format!("cannot write {shown}"));
-    if is_special {
-        return written;
-    }
-    let renamed = written
-        .and_then(|()| fs::rename(&place, path).with_context(|| format!("cannot write {shown}")));
-    match &renamed {
-        Ok(()) => print_status(format!("wrote {shown}")),
-        // The rest of the attempt is of no use.
-        Err(_) => drop(fs::remove_file(&place)),
-    }
-    renamed
+    output_file::write(path, |file| {
+        packed(file, is_packed, |out| job.run(&mut SingleFile::new(out)))
+    })
 }
 
-fn into_file(job: &mut ExportRun, file: File, is_packed: bool) -> anyhow::Result<()> {
-    if is_packed {
-        let writer = BufWriter::with_capacity(1 << 18, file);
-        let mut packer = GzEncoder::new(writer, Compression::fast());
-        job.run(&mut SingleFile::new(&mut packer))?;
-        packer.finish()?.flush()?;
-    } else {
+/// Lets the content be written to a file, compressed if that is wanted.
+fn packed(
+    mut file: File,
+    is_packed: bool,
+    content: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    if !is_packed {
         // Exporters write in large pieces.
-        job.run(&mut SingleFile::new(&mut { file }))?;
+        return content(&mut file);
     }
+    let writer = BufWriter::with_capacity(1 << 18, file);
+    let mut packer = GzEncoder::new(writer, Compression::fast());
+    content(&mut packer)?;
+    packer.finish()?.flush()?;
     Ok(())
-}
-
-fn temporary(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    path.with_file_name(name)
 }
 
 /// Writes into a temporary folder first, so that a failed export does not change existing files.
@@ -403,7 +401,7 @@ fn to_folder(job: &mut ExportRun, path: &Path, layout: OutputLayout) -> anyhow::
         // Such as `.` or `/`, which cannot have a neighbour with a similar name.
         None => path.join("export"),
     };
-    let place = temporary(&name);
+    let place = output_file::temporary(&name);
     fs::create_dir_all(&place).with_context(|| format!("cannot make {}", place.display()))?;
     let written = job.run(&mut FolderSink(&place)).and_then(|()| {
         let moved = move_all(&place, path, &present(path, layout));
@@ -525,7 +523,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("tasks.csv");
         fs::write(&path, "old").unwrap();
-        assert!(check_file(&path, false).is_err() && check_file(&path, true).is_ok());
+        assert!(output_file::check(&path, false).is_err());
+        assert!(output_file::check(&path, true).is_ok());
         let files = OutputLayout::Directory {
             files: &["calls.csv", "tasks.csv"],
         };

@@ -9,30 +9,50 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Context;
+use serde::Serialize;
 
 use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_recording::Recording;
 
 use super::args::ReportArgs;
-use super::open_trace::{self, Completeness};
-use crate::output::{print, print_json};
+use super::open_trace;
+use super::report::{self, ReadRecordings, ReportOptions};
 use coverage::LibraryCoverage;
 use document::{InfoDocument, RecordingFacts};
 use refused_operators::RefusedOperators;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
-    let mut recording = open_trace::open_any(&args.file)?;
-    let facts = RecordingFacts::of(&mut recording)?;
-    // The completeness of the file is the purpose of this command.
-    open_trace::check(&mut recording, true)?;
-    open_trace::say_warnings(&args.file, &recording);
-    let condition = Completeness::of_recording(&recording);
-    let status = condition.status(args.strict);
-    let document = InfoDocument::of(recording.things(), facts, &condition);
-    match args.json {
-        true => print_json("info", &document)?,
-        false => print(&text::text(&document))?,
+    report::run(&Info(args))
+}
+
+struct Info<'a>(&'a ReportArgs);
+
+impl report::Report for Info<'_> {
+    const DOCUMENT: &'static str = "info";
+    /// The completeness of the file is the purpose of this command.
+    const CHECKS_ALL: bool = true;
+    type Outcome = RecordingFacts;
+
+    fn options(&self) -> ReportOptions<1> {
+        self.0.into()
     }
-    Ok(status)
+
+    fn find(&self, [recording]: &mut [Recording; 1]) -> anyhow::Result<RecordingFacts> {
+        Ok(RecordingFacts::of(recording)?)
+    }
+
+    fn document(&self, found: &RecordingFacts, read: &ReadRecordings<1>) -> impl Serialize {
+        document(found, read)
+    }
+
+    fn text(&self, found: &RecordingFacts, read: &ReadRecordings<1>) -> String {
+        text::text(&document(found, read))
+    }
+}
+
+fn document(found: &RecordingFacts, read: &ReadRecordings<1>) -> InfoDocument {
+    let [recording] = &read.recordings;
+    InfoDocument::of(recording.entities(), found, read.head())
 }
 
 /// The operators that a program asked for and no library has, each once: functions that it fetched, and operators that
@@ -42,7 +62,7 @@ pub(super) fn missing_operators(file: &Path) -> anyhow::Result<BTreeSet<String>>
     let refused = RefusedOperators::default()
         .of_recording(&mut recording, Step::default(), |_| true)
         .with_context(|| format!("cannot read {}", file.display()))?;
-    let coverage = coverage::of(recording.things());
+    let coverage = coverage::of(recording.entities());
     let absent = coverage.iter().flat_map(LibraryCoverage::absent);
     let mut missing = operators(absent);
     missing.extend(refused.unwrap_or_default());
@@ -61,13 +81,19 @@ fn operators<'a>(functions: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
 }
 
 /// The content of `info --json`.
+pub(super) fn of_recording(recording: &mut Recording) -> anyhow::Result<impl Serialize + use<>> {
+    let found = RecordingFacts::of(recording)?;
+    open_trace::check(recording, true)?;
+    let condition = open_trace::Completeness::of_recording(recording);
+    let head = super::document_head::DocumentHead::of([&condition]);
+    Ok(InfoDocument::of(recording.entities(), &found, head))
+}
+
+/// The content of `info --json`.
 #[cfg(test)]
-pub(super) fn document(trace: &ascend_trace_recording::Trace) -> InfoDocument {
-    InfoDocument::of(
-        trace,
-        RecordingFacts::of_trace(trace),
-        &Completeness::of(trace, &[]),
-    )
+pub(super) fn document_of(trace: &ascend_trace_recording::Trace) -> InfoDocument {
+    let head = super::document_head::DocumentHead::of([&open_trace::Completeness::of(trace, &[])]);
+    InfoDocument::of(trace, &RecordingFacts::of_trace(trace), head)
 }
 
 #[cfg(test)]
@@ -76,14 +102,14 @@ mod tests {
 
     #[test]
     fn an_operator_is_missed_once_for_both_of_its_phases() {
-        let asked = [
+        let recorded = [
             "aclnnErfGetWorkspaceSize",
             "aclnnErf",
             "aclrtNew",
             "aclnnCross",
             "aclStftGetWorkspaceSize",
         ];
-        let missed: Vec<String> = operators(asked.into_iter()).into_iter().collect();
+        let missed: Vec<String> = operators(recorded.into_iter()).into_iter().collect();
         assert_eq!(missed, ["aclStft", "aclnnCross", "aclnnErf"]);
     }
 }

@@ -165,7 +165,7 @@ mod tests {
             (&["ascend-trace", "st"][..], "stats steps"),
             (
                 &["ascend-trace", "export", "--format", "p"],
-                "perfetto parquet",
+                "perfetto parquet png",
             ),
             (
                 &["ascend-trace", "check", "--deny", "d"],

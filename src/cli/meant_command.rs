@@ -30,9 +30,12 @@ pub(super) fn question(words: &[OsString]) -> Option<String> {
     }
     let rest = words.iter().skip(at + 1).map(quoted);
     let rest: String = rest.map(|word| format!(" {word}")).collect();
-    let meant = match FOREIGN.iter().find(|(words, _)| words.contains(&text)) {
+    let nearest_command = match FOREIGN.iter().find(|(words, _)| words.contains(&text)) {
         Some((_, wish)) => wish.question(&rest),
-        None => format!("did you mean `ascend-trace {}{rest}`?", meant(text)?),
+        None => format!(
+            "did you mean `ascend-trace {}{rest}`?",
+            nearest_command(text)?
+        ),
     };
     let program = quoted(word);
     let here = match Path::new(word).exists() {
@@ -40,7 +43,7 @@ pub(super) fn question(words: &[OsString]) -> Option<String> {
         false => String::new(),
     };
     Some(format!(
-        "{program} is not a command: {meant} \
+        "{program} is not a command: {nearest_command} \
          `ascend-trace -- {program}{rest}` records a program of that name{here}"
     ))
 }
@@ -72,7 +75,6 @@ const FOREIGN: &[(&[&str], MeantCommand)] = &[
     ),
     (
         &[
-            "report",
             "analyze",
             "analyse",
             "analysis",
@@ -142,7 +144,7 @@ fn is_program(word: &OsStr) -> bool {
 }
 
 /// The command that the word is nearly the name of, or the beginning.
-fn meant(word: &str) -> Option<&'static str> {
+fn nearest_command(word: &str) -> Option<&'static str> {
     // `main` and many more are near to `man`.
     near(
         word,
@@ -186,7 +188,7 @@ fn distance(from: &str, to: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn asked(words: &str) -> Option<String> {
+    fn suggestion_for(words: &str) -> Option<String> {
         let words = std::iter::once("ascend-trace").chain(words.split_whitespace());
         question(&words.map(OsString::from).collect::<Vec<_>>())
     }
@@ -202,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_word_that_is_nearly_a_command_is_asked_back() {
-        let text = asked("stat run.atrace").unwrap();
+        let text = suggestion_for("stat run.atrace").unwrap();
         assert!(text.contains("`ascend-trace stats run.atrace`"), "{text}");
         assert!(text.contains("`ascend-trace -- stat run.atrace`"), "{text}");
         for (word, command) in [
@@ -211,20 +213,24 @@ mod tests {
             ("rec", "record"),
             ("doc", "doctor"),
         ] {
-            let text = asked(word).unwrap();
+            let text = suggestion_for(word).unwrap();
             assert!(
                 text.contains(&format!("`ascend-trace {command}`")),
                 "{text}"
             );
         }
-        assert!(asked("-q stat x").unwrap().contains("ascend-trace stats x"));
+        assert!(
+            suggestion_for("-q stat x")
+                .unwrap()
+                .contains("ascend-trace stats x")
+        );
     }
 
     #[test]
-    fn words_of_other_tools_are_refused_with_what_comes_nearest() {
-        for (words, meant) in [
+    fn commands_of_other_tools_are_refused_with_the_nearest_command() {
+        for (words, nearest_command) in [
             ("attach 4711", "`ascend-trace why PID`"),
-            ("report t.atrace", "`ascend-trace stats t.atrace`"),
+            ("summary t.atrace", "`ascend-trace stats t.atrace`"),
             ("profile ./app -n 3", "`ascend-trace record ./app -n 3`"),
             ("launch python3 x.py", "`ascend-trace record python3 x.py`"),
             ("stop", "Ctrl-C"),
@@ -232,8 +238,8 @@ mod tests {
             ("dump x", "`ascend-trace export FILE --format FORMAT`"),
             ("version", "`ascend-trace --version`"),
         ] {
-            let text = asked(words).unwrap();
-            assert!(text.contains(meant), "{text}");
+            let text = suggestion_for(words).unwrap();
+            assert!(text.contains(nearest_command), "{text}");
             assert!(
                 text.contains(&format!("`ascend-trace -- {words}`")),
                 "{text}"
@@ -264,14 +270,14 @@ mod tests {
             "make",
             "help",
         ] {
-            assert_eq!(asked(words), None, "{words}");
+            assert_eq!(suggestion_for(words), None, "{words}");
         }
     }
 
     #[test]
     fn a_trace_is_no_program() {
         assert!(
-            asked("run.atrace")
+            suggestion_for("run.atrace")
                 .unwrap()
                 .contains("`ascend-trace view run.atrace`")
         );

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use ascend_trace_analysis::part::{Streams, part_of};
+use ascend_trace_analysis::range_window::{Streams, part_of};
 use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::file::LostContent;
 use ascend_trace_recording::{OpenError, Recording, TimeRange, Trace, Warning};
@@ -63,7 +63,7 @@ impl LossCounts {
 impl Completeness {
     /// Of a recording as far as it has been read.
     pub(crate) fn of_recording(recording: &Recording) -> Self {
-        let condition = Self::of(recording.things(), &recording.final_warnings());
+        let condition = Self::of(recording.entities(), &recording.final_warnings());
         Self {
             growing: recording.is_growing(),
             ..condition
@@ -264,5 +264,5 @@ pub(crate) fn say_warnings(path: &Path, recording: &Recording) {
     for warning in recording.final_warnings() {
         print_message(format!("{}: {warning}", path.display()));
     }
-    say_losses(path, LossCounts::of(recording.things()));
+    say_losses(path, LossCounts::of(recording.entities()));
 }

@@ -1,43 +1,107 @@
-//! A range of time on the command line: `BEGIN..END`, counted from the begin of the trace.
+//! A range of time on the command line: `BEGIN..END`, counted from the begin of the trace or back from its end, or
+//! `step FIRST..LAST`.
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 
-use ascend_trace_recording::TimeRange;
+use ascend_trace_analysis::steps::{Finder, Plan, Wanted};
+use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_format::range::step_number;
 use ascend_trace_recording::units::{NoDuration, duration, parse_duration};
+use ascend_trace_recording::{Recording, TimeRange};
 
-/// A range of time as it is typed: nanoseconds since the begin of a trace. A missing end is the
-/// trace's. [`RelativeRange::of`] makes it a range on the host's clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RelativeRange {
-    begin_ns: Option<i64>,
-    end_ns: Option<i64>,
+/// One end of a range of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// Nanoseconds since the begin of the trace.
+    FromBegin(i64),
+    /// Nanoseconds before its end.
+    BeforeEnd(i64),
+}
+
+/// A range as it is typed. [`RelativeRange::of`] makes it a range on the host's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RelativeRange {
+    /// A missing end is the trace's.
+    Times {
+        begin: Option<Bound>,
+        end: Option<Bound>,
+    },
+    /// The steps with these numbers, both included.
+    Steps {
+        first: Option<u64>,
+        last: Option<u64>,
+    },
+}
+
+impl Default for RelativeRange {
+    fn default() -> Self {
+        Self::Times {
+            begin: None,
+            end: None,
+        }
+    }
 }
 
 impl RelativeRange {
-    /// The part of a trace's span that the range means; the whole of an empty trace.
+    /// The part of a recording that the range means; the whole of an empty one.
     ///
     /// # Errors
-    /// When the range begins after the end of the recording.
-    pub(crate) fn of(self, span: Option<TimeRange>) -> anyhow::Result<Option<TimeRange>> {
-        let Some(span) = span else {
+    /// When the range begins after the end of the recording, or no step has such a number.
+    pub(crate) fn of(self, recording: &mut Recording) -> anyhow::Result<Option<TimeRange>> {
+        let Self::Steps { first, last } = self else {
+            return self.within(recording.span());
+        };
+        let plan = Finder::new(Wanted::Any).of_recording(recording, Step::default(), |_| true);
+        let plan = plan.context("cannot find the steps")?.unwrap_or_default();
+        steps(&plan, first, last).map(Some)
+    }
+
+    /// The part of a trace's span that a range of times means.
+    fn within(self, span: Option<TimeRange>) -> anyhow::Result<Option<TimeRange>> {
+        let (Some(span), Self::Times { begin, end }) = (span, self) else {
             return Ok(None);
         };
-        if self.begin_ns.is_some_and(|begin| begin > span.duration()) {
+        let place = |bound| match bound {
+            Bound::FromBegin(since) => span.begin.saturating_add(since),
+            Bound::BeforeEnd(before) => span.end.saturating_sub(before),
+        };
+        if begin.is_some_and(|begin| place(begin) > span.end) {
             bail!(
                 "--range begins after the end of the recording, which is {} long",
                 duration(span.duration())
             );
         }
-        let moment = |since: i64| span.clamp(span.begin.saturating_add(since));
-        let begin = self.begin_ns.map_or(span.begin, moment);
-        let end = self.end_ns.map_or(span.end, moment);
+        let begin = begin.map_or(span.begin, |it| span.clamp(place(it)));
+        let end = end.map_or(span.end, |it| span.clamp(place(it)));
         Ok(Some(TimeRange::new(begin, end.max(begin))))
     }
 }
 
-/// Reads `1.5ms..20ms`, `0..3s`, `250us..` or `5min..1h`.
+/// From the begin of the first of these steps to the end of the last one. A step has the number in its name, or else its
+/// number in its process, from 1.
+fn steps(plan: &Plan, first: Option<u64>, last: Option<u64>) -> anyhow::Result<TimeRange> {
+    let cuts = plan
+        .laps
+        .values()
+        .flat_map(|lap| lap.cuts.iter().zip(1_u64..));
+    let numbered =
+        cuts.map(|(cut, place)| (step_number(cut.name.as_bytes()).unwrap_or(place), cut));
+    let wanted = first.unwrap_or(0)..=last.unwrap_or(u64::MAX);
+    let found = numbered.filter(|(number, _)| wanted.contains(number));
+    let range = found
+        .map(|(_, cut)| cut.range())
+        .reduce(|one, other| TimeRange::new(one.begin.min(other.begin), one.end.max(other.end)));
+    range.context("no step has a number in --range: steps lists them")
+}
+
+/// Reads `1.5ms..20ms`, `0..3s`, `250us..`, `-30s..`, `step 10..12` or `step 10`.
 pub(crate) fn parse(text: &str) -> Result<RelativeRange, String> {
-    let form = || "a range is BEGIN..END, such as 1.5ms..20ms; either may be left out".to_owned();
+    if let Some(numbers) = text.trim().strip_prefix("step ") {
+        return parse_steps(numbers);
+    }
+    let form = || {
+        "a range is BEGIN..END, such as 1.5ms..20ms or -30s.., or step FIRST..LAST; either end may be left out".to_owned()
+    };
     let (begin, end) = text.split_once("..").ok_or_else(form)?;
     let moment = |text: &str| match text.trim() {
         "" => Ok(None),
@@ -52,48 +116,64 @@ pub(crate) fn parse(text: &str) -> Result<RelativeRange, String> {
         false => (begin, end),
     };
     let (begin, end) = (begin.map_err(|it| it.1)?, end.map_err(|it| it.1)?);
-    let range = RelativeRange {
-        begin_ns: begin,
-        end_ns: end,
+    let is_reversed = match (begin, end) {
+        (Some(Bound::FromBegin(begin)), Some(Bound::FromBegin(end))) => begin > end,
+        (Some(Bound::BeforeEnd(begin)), Some(Bound::BeforeEnd(end))) => begin < end,
+        _ => false,
     };
-    match (range.begin_ns, range.end_ns) {
-        (Some(begin), Some(end)) if begin > end => {
+    match is_reversed {
+        true => Err("the range ends before it begins".to_owned()),
+        false => Ok(RelativeRange::Times { begin, end }),
+    }
+}
+
+fn parse_steps(text: &str) -> Result<RelativeRange, String> {
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    let number = |text: &str| match text.trim() {
+        "" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| {
+            format!("`{text}` is no number of a step: write step FIRST..LAST, such as step 10..12")
+        }),
+    };
+    let (first, last) = (number(first)?, number(last)?);
+    match (first, last) {
+        (Some(first), Some(last)) if first > last => {
             Err("the range ends before it begins".to_owned())
         }
-        _ => Ok(range),
+        (None, None) => {
+            Err("step needs a number: step FIRST..LAST, such as step 10..12".to_owned())
+        }
+        _ => Ok(RelativeRange::Steps { first, last }),
     }
 }
 
 /// Why a text is no time of a range, and the same in words.
 type RangeError = (NoDuration, String);
 
-fn time(text: &str) -> Result<i64, RangeError> {
-    let ns = parse_duration(text).map_err(|why| {
-        let text = format!("`{text}` {why}");
-        (why, text)
-    })?;
-    match ns {
-        0.. => Ok(ns),
-        _ => {
-            let text =
-                format!("`{text}` is before the begin of the recording: write a time from 0 on");
-            Err((NoDuration::OutOfRange, text))
-        }
-    }
+/// A time; with a minus, one before the end.
+fn time(text: &str) -> Result<Bound, RangeError> {
+    let ns = parse_duration(text).map_err(|why| (why, format!("`{text}` {why}")))?;
+    Ok(match text.starts_with('-') {
+        true => Bound::BeforeEnd(ns.saturating_neg()),
+        false => Bound::FromBegin(ns),
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use ascend_trace_analysis::steps::{Cut, Lap, LoopId, Origin, StepClock};
+    use ascend_trace_recording::ThreadId;
+
     use super::*;
 
     const SPAN: Option<TimeRange> = Some(TimeRange::new(1_000, 9_000));
 
     fn of(text: &str) -> Option<TimeRange> {
-        parse(text).unwrap().of(SPAN).unwrap()
+        parse(text).unwrap().within(SPAN).unwrap()
     }
 
     #[test]
-    fn a_range_counts_from_the_first_moment_and_stays_inside() {
+    fn a_range_counts_from_the_first_timestamp_and_stays_inside() {
         assert_eq!(of("1us..2us"), Some(TimeRange::new(2_000, 3_000)));
         assert_eq!(of("0.5us..2.5µs"), Some(TimeRange::new(1_500, 3_500)));
         assert_eq!(of("..100ns"), Some(TimeRange::new(1_000, 1_100)));
@@ -102,12 +182,64 @@ mod tests {
         assert_eq!(of("0..1us"), Some(TimeRange::new(1_000, 2_000)));
         assert_eq!(parse("1.5min..2h"), parse("90s..7200s"));
         assert_eq!(parse("0..1m"), parse("0ns..60s"));
-        assert_eq!(parse("1us..2us").unwrap().of(None).unwrap(), None);
+        assert_eq!(parse("1us..2us").unwrap().within(None).unwrap(), None);
+    }
+
+    #[test]
+    fn a_time_with_a_minus_counts_back_from_the_end() {
+        assert_eq!(of("-3us.."), Some(TimeRange::new(6_000, 9_000)));
+        assert_eq!(of("-3us..-1us"), Some(TimeRange::new(6_000, 8_000)));
+        assert_eq!(of("1us..-1us"), Some(TimeRange::new(2_000, 8_000)));
+        assert_eq!(of("-1h.."), SPAN);
+        assert_eq!(of("..-1us"), Some(TimeRange::new(1_000, 8_000)));
+        // Ends that turn out to be before the begin leave nothing.
+        assert_eq!(of("7us..-7us"), Some(TimeRange::new(8_000, 8_000)));
+    }
+
+    #[test]
+    fn steps_are_named_by_the_numbers_in_their_names_or_by_their_places() {
+        let lap = |names: &[&str]| {
+            let cuts = names.iter().zip(1_i64..);
+            let cuts = cuts.map(|(name, place)| Cut {
+                begin: place * 100,
+                end: place * 100 + 50,
+                asked: TimeRange::new(place * 100, place * 100 + 50),
+                name: (*name).to_owned(),
+            });
+            let cuts = cuts.collect();
+            let mut plan = Plan::default();
+            let id = LoopId {
+                process: 0,
+                number: 0,
+            };
+            plan.laps.insert(
+                id,
+                Lap {
+                    origin: Origin::Named,
+                    clock: StepClock::Host,
+                    left_out: 0,
+                    thread: ThreadId(0),
+                    cuts,
+                },
+            );
+            plan
+        };
+        let named = lap(&["step 48200", "step 48201", "step 48202"]);
+        let of = |plan: &Plan, text: &str| match parse(text).unwrap() {
+            RelativeRange::Steps { first, last } => steps(plan, first, last).ok(),
+            other => panic!("{other:?}"),
+        };
+        let range = |begin, end| Some(TimeRange::new(begin, end));
+        assert_eq!(of(&named, "step 48200..48201"), range(100, 250));
+        assert_eq!(of(&named, "step 48201"), range(200, 250));
+        assert_eq!(of(&named, "step 48202.."), range(300, 350));
+        assert_eq!(of(&named, "step 1..3"), None);
+        assert_eq!(of(&lap(&["a", "b"]), "step ..1"), range(100, 150));
     }
 
     #[test]
     fn a_range_outside_of_the_recording_is_reported() {
-        let error = parse("9us..1s").unwrap().of(SPAN);
+        let error = parse("9us..1s").unwrap().within(SPAN);
         let error = error.unwrap_err().to_string();
         assert!(error.contains("which is 8.00 µs long"), "{error}");
     }
@@ -121,6 +253,7 @@ mod tests {
             ("1..2", "`1` has no unit"),
             ("1..2ms", "`1` has no unit"),
             ("1ms..2", "`2` has no unit"),
+            ("step x..3", "`x` is no number"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(named), "{text}: {error}");
@@ -136,8 +269,10 @@ mod tests {
             "1..2",
             "1ms..x",
             "1ms..2days",
-            "-1ms..2ms",
+            "-1ms..-2ms",
             "1ms..9e30s",
+            "step ..",
+            "step 3..2",
         ] {
             assert!(parse(text).is_err(), "{text}");
         }

@@ -1,6 +1,7 @@
 //! `record`: run a program and record it.
 
 use std::io::{self, IsTerminal};
+use std::time::Duration;
 
 use super::args::{EngineArg, OutputArgs, RecordArgs};
 use super::dataset;
@@ -29,6 +30,18 @@ pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
         let text = "--metrics needs a trace file, and cannot read from a pipe or a device";
         return Err(Failure::new(TOOL_FAILED, text));
     }
+    if plan.roll.is_some() && !is_file(&plan.target) {
+        let text = "--roll needs a trace file: a pipe or a device cannot be followed by another";
+        return Err(Failure::new(TOOL_FAILED, text));
+    }
+    if plan.roll.is_some() && dataset.is_some() {
+        let text = "--dataset adds one file, and --roll makes several: add them with `ascend-trace dataset add` later";
+        return Err(Failure::new(TOOL_FAILED, text));
+    }
+    if plan.ring.is_some() && !is_file(&plan.target) {
+        let text = "--ring needs a trace file: a pipe or a device cannot be shortened";
+        return Err(Failure::new(TOOL_FAILED, text));
+    }
     let recorded = recorder::record(&plan)?;
     if let Some((root, file)) = dataset.as_ref().zip(recorded.file.as_ref()) {
         dataset::add_recorded(file, root, run.as_deref());
@@ -49,10 +62,35 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
     if let Some(options) = &args.soft {
         check_soft(options)?;
     }
+    let keep = args.ring.keep();
+    let roll = args.roll.wanted(keep, args.output.force);
+    if keep.is_some() && roll.is_none() && !args.ring.is_wanted() {
+        let text = "--keep needs --ring or --roll: a recording has one file, which stays";
+        return Err(Failure::new(TOOL_FAILED, text));
+    }
+    let ring = args.ring.wanted();
+    let target = target(&args.output, args.app.first());
     Ok(RecordOptions {
-        target: target(&args.output, args.app.first()),
-        live: is_live(&args.output)?,
+        target: match roll {
+            Some(_) => target.first_part(),
+            None => target,
+        },
+        live: match (&ring, roll) {
+            (None, None) => is_live(&args.output)?,
+            // The view would look at a file that another one replaces or follows.
+            (Some(_), _) if args.output.tui => {
+                let text = "--tui shows no ring: open the trace file or a snapshot with `ascend-trace view`";
+                return Err(Failure::new(TOOL_FAILED, text));
+            }
+            (_, Some(_)) if args.output.tui => {
+                let text = "--tui shows one file: open those of --roll with `ascend-trace view`";
+                return Err(Failure::new(TOOL_FAILED, text));
+            }
+            _ => false,
+        },
+        roll,
         timing: args.timing,
+        budget: args.budget.0,
         soft: args.soft,
         buffer: args.buffer as usize * (1 << 20),
         wait: args.wait,
@@ -63,10 +101,24 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
         marks: !args.no_mstx,
         python: args.python,
         stacks: args.stacks.unwrap_or(0),
-        watchdog: args.watchdog,
+        watchdog: one_watchdog(args.watchdog, ring.as_ref().and_then(|it| it.watchdog))?,
+        ring,
         metrics: args.metrics.wanted(),
+        window: args.window.wanted(),
         words: args.app,
     })
+}
+
+/// The time of the only watchdog.
+fn one_watchdog(
+    reported: Option<Duration>,
+    kept: Option<Duration>,
+) -> Result<Option<Duration>, Failure> {
+    if reported.is_some() && kept.is_some() && reported != kept {
+        let text = "--watchdog and --on 'watchdog TIME' have different times: give one of them";
+        return Err(Failure::new(TOOL_FAILED, text));
+    }
+    Ok(reported.or(kept))
 }
 
 /// Refuses options of the software runtime that it does not know, before anything is started.

@@ -1,19 +1,20 @@
 //! `steps`: the steps of a training loop, the parts of their time, and the parts that made the slowest
 //! ones slow.
 
-use anyhow::Context;
+use serde::Serialize;
 
 use ascend_trace_analysis::Step;
-use ascend_trace_analysis::stats::{StepStats, Verdict};
-use ascend_trace_analysis::steps::{Comparison, More, Report, StepSums};
-use ascend_trace_recording::units::{duration, moment};
+use ascend_trace_analysis::stats::StepStats;
+use ascend_trace_analysis::steps::{Comparison, More, Report, StepClock, StepSums};
+use ascend_trace_recording::Recording;
+use ascend_trace_recording::units::duration;
 
 use super::args::StepsArgs;
 use super::document_head::ReportDocument;
-use super::open_trace::{self, Completeness};
+use super::report::{self, ReadRecordings, ReportOptions};
+use super::stats::with_host_word;
 use super::step_choice::StepChoice;
-use crate::output::{print, print_json};
-use crate::text_table::{TableRows, count};
+use crate::text_table::{TableRows, count, declared};
 
 /// Steps of a process that are listed, unless all are asked for.
 const LISTED: usize = 40;
@@ -22,21 +23,31 @@ const LISTED: usize = 40;
 const DIFFERENCES: usize = 12;
 
 pub(crate) fn run(args: &StepsArgs) -> anyhow::Result<u8> {
-    let file = &args.report.file;
-    let mut recording = open_trace::open_any(file)?;
-    let by = StepChoice::new(args.by.as_deref(), args.repeated);
-    let report = by.with(|wanted| Report::of_recording(&mut recording, Step::default(), wanted));
-    let report = report.with_context(|| format!("cannot read {}", file.display()))?;
-    open_trace::check(&mut recording, args.report.strict)?;
-    open_trace::say_warnings(file, &recording);
-    let condition = Completeness::of_recording(&recording);
-    by.check(!report.steps.is_empty())?;
-    let begin = recording.span().map_or(0, |span| span.begin);
-    match args.report.json {
-        true => print_json("steps", &ReportDocument::of(&report, &condition))?,
-        false => print(&text(&report, begin, args.all))?,
+    report::run(args)
+}
+
+impl report::Report for StepsArgs {
+    const DOCUMENT: &'static str = "steps";
+    type Outcome = Report;
+
+    fn options(&self) -> ReportOptions<1> {
+        (&self.report).into()
     }
-    Ok(condition.status(args.report.strict))
+
+    fn find(&self, [recording]: &mut [Recording; 1]) -> anyhow::Result<Report> {
+        let by = StepChoice::new(self.by.as_deref(), self.repeated);
+        let found = by.with(|wanted| Report::of_recording(recording, Step::default(), wanted))?;
+        by.check(!found.steps.is_empty())?;
+        Ok(found)
+    }
+
+    fn document(&self, found: &Report, read: &ReadRecordings<1>) -> impl Serialize {
+        ReportDocument::of(found, read.head())
+    }
+
+    fn text(&self, found: &Report, read: &ReadRecordings<1>) -> String {
+        text(found, read.begin(), self.all)
+    }
 }
 
 fn text(report: &Report, begin: i64, all: bool) -> String {
@@ -50,7 +61,8 @@ fn text(report: &Report, begin: i64, all: bool) -> String {
         parts.push(headline(sums, several));
         parts.push(table(report, sums, (begin, all)));
         let compared = report.comparisons.iter();
-        let compared = compared.filter(|it| it.process == sums.process);
+        let of = (sums.process, sums.loop_number);
+        let compared = compared.filter(|it| (it.process, it.loop_number) == of);
         parts.extend(compared.map(comparison));
     }
     parts.join("\n")
@@ -69,8 +81,16 @@ fn headline(sums: &StepSums, several: bool) -> String {
         (true, Some(rank)) => format!("process {} (rank {rank}): ", sums.process),
         (true, None) => format!("process {}: ", sums.process),
     };
+    let measured = match sums.clock {
+        StepClock::Device => ", on the device",
+        StepClock::Host => "",
+    };
+    let left_out = match sums.left_out {
+        0 => String::new(),
+        more => format!("; {} more have no time on the device", count(more)),
+    };
     format!(
-        "{process}{} steps of thread {}, {found}: median {}, mean {} ± {}, {} to {}\n",
+        "{process}{} steps of thread {}, {found}{measured}: median {}, mean {} ± {}, {} to {}{left_out}\n",
         count(sums.count),
         sums.tid,
         duration(sums.median_ns),
@@ -81,43 +101,18 @@ fn headline(sums: &StepSums, several: bool) -> String {
     )
 }
 
-/// Whether a step may have been another one by more than a twentieth.
-fn has_open(steps: &[&StepStats]) -> bool {
-    steps.iter().any(|it| it.error_ns * 20 > it.length_ns)
-}
-
-/// The verdict, and whether another one is possible.
-pub(super) fn verdict(step: &StepStats) -> String {
-    let word = step.verdict.map_or("too few times", Verdict::name);
-    match step.is_close {
-        true => format!("{word}, close"),
-        false => word.to_owned(),
-    }
-}
-
 /// A step's time as `step_trace_time.csv` splits it, and what its free time was waited for.
 fn table(report: &Report, sums: &StepSums, (begin, all): (i64, bool)) -> String {
     let own = report.steps.iter();
-    let own: Vec<&StepStats> = own.filter(|it| it.process == sums.process).collect();
+    let of = (sums.process, sums.loop_number);
+    let own = own.filter(|it| (it.process, it.loop_number) == of);
+    let own: Vec<&StepStats> = own.collect();
     let most = if all { usize::MAX } else { LISTED };
-    let table = TableRows::of(own.iter().take(most))
-        .left("step", |it| it.name.clone())
-        .right("begin", |it| moment(it.begin_ns - begin))
-        .right("duration", |it| duration(it.length_ns))
-        .right("computing", |it| duration(it.compute_ns))
-        .right("communication", |it| duration(it.communication_ns))
-        .right("not overlapped", |it| duration(it.exposed_communication_ns))
-        .right("copies not overlapped", |it| duration(it.exposed_copy_ns))
-        .right("free", |it| duration(it.idle_ns))
-        .right("loading", |it| duration(it.loading_ns))
-        .right("python", |it| duration(it.python_ns))
-        .right("planning", |it| duration(it.planning_ns))
-        .right("queue", |it| duration(it.queue_ns))
-        .right("launch", |it| duration(it.launch_ns))
-        .right("±", |it| duration(it.error_ns))
-        .left("bound by", |it| verdict(it))
-        .with_only_if("±", has_open(&own))
-        .table();
+    let table = declared(own.iter().take(most).copied(), begin);
+    let table = with_host_word(table, own.iter().copied());
+    let table = table
+        .with_only_if("process", false)
+        .with_only_if("by %", false);
     let mut text = table.render(2);
     if own.len() > most {
         let more = count((own.len() - most) as u64);

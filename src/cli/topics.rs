@@ -7,9 +7,11 @@ pub(super) const TOPICS: &[(&str, &str)] = &[
     ("readme", include_str!("../../README.md")),
     ("analysis", include_str!("../../docs/ANALYSIS.md")),
     ("architecture", include_str!("../../ARCHITECTURE.md")),
+    ("assistants", include_str!("../../docs/MCP.md")),
     ("changelog", include_str!("../../CHANGELOG.md")),
     ("checks", include_str!("../../docs/CHECKS.md")),
     ("cli", include_str!("../../docs/CLI.md")),
+    ("clients", include_str!("../../docs/CLIENTS.md")),
     ("coming_from", include_str!("../../docs/COMING_FROM.md")),
     ("contributing", include_str!("../../CONTRIBUTING.md")),
     ("design", include_str!("../../docs/DESIGN.md")),
@@ -25,10 +27,12 @@ pub(super) const TOPICS: &[(&str, &str)] = &[
     ("json", include_str!("../../docs/JSON.md")),
     ("metrics", include_str!("../../docs/METRICS.md")),
     ("overhead", include_str!("../../docs/OVERHEAD.md")),
+    ("production", include_str!("../../docs/PRODUCTION.md")),
     ("python", include_str!("../../docs/PYTHON.md")),
     ("pytorch", include_str!("../../docs/PYTORCH.md")),
     ("reality", include_str!("../../docs/REALITY.md")),
     ("reliability", include_str!("../../docs/RELIABILITY.md")),
+    ("reports", include_str!("../../docs/REPORT.md")),
     ("security", include_str!("../../SECURITY.md")),
     ("softacl", include_str!("../../docs/SOFTACL.md")),
     ("stacks", include_str!("../../docs/STACKS.md")),
@@ -54,6 +58,8 @@ pub(super) fn topic_of(words: &[OsString]) -> Option<&'static str> {
     let topic = topic.strip_prefix("docs/").unwrap_or(&topic);
     let name = match topic.strip_suffix(".md") {
         Some("export") => "exports",
+        Some("mcp") => "assistants",
+        Some("report") => "reports",
         Some(name) => name,
         None => topic,
     };

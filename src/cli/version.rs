@@ -25,6 +25,7 @@ fn text() -> String {
         (cfg!(feature = "softacl"), "softacl"),
         (cfg!(feature = "operators"), "operators"),
         (cfg!(feature = "parquet"), "parquet"),
+        (cfg!(feature = "sqlite"), "sqlite"),
         (cfg!(feature = "query"), "query"),
         (cfg!(feature = "bindgen"), "bindgen"),
         (cfg!(feature = "frida"), "frida"),
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_details_say_what_the_binary_is_made_of() {
+    fn the_details_name_the_parts_of_the_binary() {
         let text = text();
         for name in ["commit: ", "target: ", "engines: preload", "hook table: "] {
             assert!(text.contains(name), "{text}");

@@ -4,45 +4,63 @@ mod change_spec;
 
 pub(super) use change_spec::{ChangeSpec, parse as change};
 
-use anyhow::Context;
+use serde::Serialize;
 
-use ascend_trace_analysis::Step;
-use ascend_trace_analysis::stats::Place;
-use ascend_trace_analysis::whatif::{Narrow, Prediction, Report, Sync, WhatIf};
+use ascend_trace_analysis::stats::CallSite;
+use ascend_trace_analysis::whatif::{Handover, Narrow, Prediction, Report, Sync, WhatIf};
+use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_recording::Recording;
 use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::duration;
 
 use super::args::WhatIfArgs;
 use super::document_head::ReportDocument;
-use super::open_trace::{self, Completeness};
-use crate::output::{print, print_json};
+use super::report::{self, ReadRecordings, ReportOptions};
 use crate::text_table::{TableRows, count};
 
 pub(crate) fn run(args: &WhatIfArgs) -> anyhow::Result<u8> {
-    let file = &args.report.file;
-    let mut recording = open_trace::open_any(file)?;
-    let simulated = WhatIf::of_recording(&mut recording, Step::default())
-        .with_context(|| format!("cannot read {}", file.display()))?;
-    open_trace::check(&mut recording, args.report.strict)?;
-    open_trace::say_warnings(file, &recording);
-    let condition = Completeness::of_recording(&recording);
-    let changes: Vec<_> = args
-        .changes
-        .iter()
-        .map(|it| it.resolve(&simulated))
-        .collect::<anyhow::Result<_>>()?;
-    let words = args.changes.iter().map(ChangeSpec::text).collect();
-    let report = match changes.is_empty() {
-        _ if args.syncs => simulated.syncs(),
-        true => simulated.suggest(),
-        false => simulated.predict(&changes, words),
-    };
-    match args.report.json {
-        true => print_json("what-if", &ReportDocument::of(&report, &condition))?,
-        false if args.syncs => print(&(head(&report) + &syncs(&report.syncs)))?,
-        false => print(&text(&report, !changes.is_empty()))?,
+    report::run(args)
+}
+
+impl report::Report for WhatIfArgs {
+    const DOCUMENT: &'static str = "what-if";
+    const HAS_CALL_SITES: bool = true;
+    type Outcome = Report;
+
+    fn options(&self) -> ReportOptions<1> {
+        (&self.report).into()
     }
-    Ok(condition.status(args.report.strict))
+
+    fn find(&self, [recording]: &mut [Recording; 1]) -> anyhow::Result<Report> {
+        let simulated = WhatIf::of_recording(recording, Step::default())?;
+        let changes = self.changes.iter().map(|it| it.resolve(&simulated));
+        let changes: Vec<_> = changes.collect::<anyhow::Result<_>>()?;
+        if !changes.is_empty() && !self.syncs {
+            let words = self.changes.iter().map(ChangeSpec::text).collect();
+            return Ok(simulated.predict(&changes, words));
+        }
+        let check = simulated.order_check();
+        let verdicts = check.of_recording(recording, Step::default(), |_| true)?;
+        let verdicts = verdicts.unwrap_or_default();
+        Ok(match self.syncs {
+            true => simulated.syncs(&verdicts),
+            false => simulated.suggest(&verdicts),
+        })
+    }
+
+    fn document(&self, found: &Report, read: &ReadRecordings<1>) -> impl Serialize {
+        ReportDocument::of(found, read.head())
+    }
+
+    fn text(&self, found: &Report, _: &ReadRecordings<1>) -> String {
+        match self.syncs {
+            true => {
+                let is_any = found.syncs.iter().any(|it| it.is_checked);
+                head(found) + &syncs(&found.syncs) + &checked(found, is_any)
+            }
+            false => text(found, !self.changes.is_empty()),
+        }
+    }
 }
 
 fn head(report: &Report) -> String {
@@ -55,17 +73,49 @@ fn head(report: &Report) -> String {
     );
     if report.overhead_ns > 0 {
         text += &format!(
-            "The tracer overhead is {}: each error contains it twice\n",
+            "The tracer overhead is {}: each error contains it\n",
             duration(report.overhead_ns)
         );
     }
     if report.untimed > 0 {
         text += &format!(
-            "{} tasks have no time: the simulation takes them as instant\n",
+            "{} tasks have no time: the simulation takes their usual time\n",
             count(report.untimed)
         );
     }
+    report.handovers.iter().for_each(|it| text += &handover(it));
     text
+}
+
+/// A wait outside of AscendCL.
+pub(super) fn handover(found: &Handover) -> String {
+    let by = match found.by {
+        Some(tid) => format!("{} of thread {tid}", found.after),
+        None => found.after.clone(),
+    };
+    format!(
+        "Thread {} seems to wait for {by} before {}, {} times\n",
+        found.tid,
+        found.before,
+        count(found.count)
+    )
+}
+
+/// An error, as far as it is known.
+fn error(error: Option<String>) -> String {
+    error.map_or_else(|| "± not known".to_owned(), |it| format!("± {it}"))
+}
+
+/// How a change was checked.
+fn checked(report: &Report, is_any: bool) -> String {
+    match is_any && report.checked_calls > 0 {
+        true => format!(
+            "checked: without the waits, the first {} calls leave no two uses of memory and no use of an event unordered that \
+             the recorded program orders\n",
+            count(report.checked_calls)
+        ),
+        false => String::new(),
+    }
 }
 
 fn text(report: &Report, is_asked: bool) -> String {
@@ -73,7 +123,10 @@ fn text(report: &Report, is_asked: bool) -> String {
     match (report.predictions.as_slice(), is_asked) {
         ([], _) => text += "\nno change that the tool tries makes it shorter\n",
         ([one], true) => text += &requested_changes(one),
-        (all, _) => text += &format!("\nEach change alone\n{}", table(all)),
+        (all, _) => {
+            text += &format!("\nEach change alone\n{}", table(all));
+            text += &checked(report, all.iter().any(|it| it.is_checked));
+        }
     }
     text
 }
@@ -82,14 +135,19 @@ fn text(report: &Report, is_asked: bool) -> String {
 fn requested_changes(found: &Prediction) -> String {
     let verb = if found.saved_ns < 0 { "more" } else { "less" };
     let head = format!(
-        "\n{}: {:.1} % ± {:.1} % {verb}, {} ± {} instead of {}; {} tasks and calls are changed\n",
+        "\n{}: {:.1} % {} {verb}, {} {} instead of {}; {} tasks and calls are changed\n{}",
         found.changes.join(", "),
         found.saved.abs() * 100.0,
-        found.error * 100.0,
+        error(found.error.map(|it| format!("{:.1} %", it * 100.0))),
         duration(found.makespan_ns),
-        duration(found.error_ns),
+        error(found.error_ns.map(duration)),
         duration(found.makespan_ns + found.saved_ns),
         count(found.changed),
+        found
+            .holds
+            .iter()
+            .map(|it| format!("{it}\n"))
+            .collect::<String>(),
     );
     let percent = |it: f64| format!("{:.1} %", it * 100.0);
     let several = found
@@ -107,7 +165,7 @@ fn requested_changes(found: &Prediction) -> String {
     format!("{head}\nStreams\n{}", table.render(2))
 }
 
-fn call_site(at: &Place) -> String {
+fn call_site(at: &CallSite) -> String {
     plain(&at.call_site).into_owned()
 }
 
@@ -132,9 +190,14 @@ fn syncs(found: &[Sync]) -> String {
             it.narrower.map_or("it is needed", Narrow::name)
         })
         .right("saves", |it| match it.narrower {
-            Some(_) => format!("{} ± {}", duration(it.saved_ns), duration(it.error_ns)),
+            Some(_) => format!(
+                "{} {}",
+                duration(it.saved_ns),
+                error(it.error_ns.map(duration))
+            ),
             None => String::new(),
         })
+        .left("if", |it| holds(it.holds.as_deref(), it.is_checked))
         .table();
     let table = table.with_only_if("thread", several);
     let has_sites = found.iter().any(|it| it.at.is_some());
@@ -142,14 +205,31 @@ fn syncs(found: &[Sync]) -> String {
     format!("\nBlocking calls\n{}", table.render(2))
 }
 
+/// What must hold for a change, and whether it was checked as far as that is possible.
+fn holds(what: Option<&str>, is_checked: bool) -> String {
+    let what = what.unwrap_or_default();
+    match is_checked && !what.is_empty() {
+        true => format!("{what} (checked)"),
+        false => what.to_owned(),
+    }
+}
+
 fn table(found: &[Prediction]) -> String {
     let percent = |it: f64| format!("{:.1} %", it * 100.0);
+    let has_sites = found.iter().any(|it| it.at.is_some());
     TableRows::of(found)
         .right("less", |it| percent(it.saved))
-        .right("±", |it| percent(it.error))
+        .right("±", |it| {
+            it.error.map_or_else(|| "not known".to_owned(), percent)
+        })
         .right("time", |it| duration(it.saved_ns))
         .right("changed", |it| count(it.changed))
         .left("change", |it| it.changes.join(", "))
+        .left("called at", |it| {
+            it.at.as_ref().map_or_else(String::new, call_site)
+        })
+        .left("if", |it| holds(it.holds.as_deref(), it.is_checked))
         .table()
+        .with_only_if("called at", has_sites)
         .render(2)
 }

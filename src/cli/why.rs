@@ -9,7 +9,7 @@ use ascend_trace_analysis::hang::{Late, Recorded, Report, late};
 use ascend_trace_recording::Recording;
 
 use super::args::WhyArgs;
-use super::document_head::ReportDocument;
+use super::document_head::{DocumentHead, ReportDocument};
 use super::open_trace::{self, Reported};
 use crate::error::{TROUBLE, whole};
 use crate::hang;
@@ -18,14 +18,14 @@ use crate::running_recording::recording_of;
 use crate::stack_symbols;
 
 pub(crate) fn run(args: &WhyArgs) -> anyhow::Result<u8> {
-    match args.asked.as_slice() {
-        [asked] => one(asked, args),
-        asked => several(asked, args),
+    match args.targets.as_slice() {
+        [target] => one(target, args),
+        targets => several(targets, args),
     }
 }
 
-fn one(asked: &Path, args: &WhyArgs) -> anyhow::Result<u8> {
-    let why = HangReport::of(asked, args.strict)?;
+fn one(target: &Path, args: &WhyArgs) -> anyhow::Result<u8> {
+    let why = HangReport::of(target, args.strict)?;
     match args.json {
         true => print_json("why", &why.document())?,
         false => print(&why.text())?,
@@ -34,11 +34,11 @@ fn one(asked: &Path, args: &WhyArgs) -> anyhow::Result<u8> {
 }
 
 /// Reports on each in turn. An unreadable one is reported, and does not stop the others.
-fn several(asked: &[PathBuf], args: &WhyArgs) -> anyhow::Result<u8> {
+fn several(targets: &[PathBuf], args: &WhyArgs) -> anyhow::Result<u8> {
     let mut status = 0;
     let mut found = Vec::new();
-    for asked in asked {
-        match HangReport::of(asked, args.strict) {
+    for target in targets {
+        match HangReport::of(target, args.strict) {
             Ok(why) => {
                 status = status.max(why.reported.condition.status(args.strict));
                 if !args.json {
@@ -48,10 +48,10 @@ fn several(asked: &[PathBuf], args: &WhyArgs) -> anyhow::Result<u8> {
                 found.push(why);
             }
             Err(error) => {
-                let (asked, text) = (asked.display().to_string(), whole(&error));
-                match text.contains(&asked) {
+                let (target, text) = (target.display().to_string(), whole(&error));
+                match text.contains(&target) {
                     true => print_message(text),
-                    false => print_message(format!("{asked}: {text}")),
+                    false => print_message(format!("{target}: {text}")),
                 }
                 status = TROUBLE;
             }
@@ -97,8 +97,8 @@ struct HangReport {
 
 impl HangReport {
     /// Of a file, or of a process that is being recorded.
-    fn of(asked: &Path, strict: bool) -> anyhow::Result<Self> {
-        match process(asked) {
+    fn of(target: &Path, strict: bool) -> anyhow::Result<Self> {
+        match process(target) {
             Some(pid) => {
                 let recorded = recording_of(pid)?;
                 let now = Some(hang::now());
@@ -106,8 +106,13 @@ impl HangReport {
                 Self::read(recorded.name, recording, now, strict)
             }
             None => {
-                let now = is_held(asked).then(hang::now);
-                Self::read(asked.to_owned(), open_trace::open_any(asked)?, now, strict)
+                let now = is_held(target).then(hang::now);
+                Self::read(
+                    target.to_owned(),
+                    open_trace::open_any(target)?,
+                    now,
+                    strict,
+                )
             }
         }
     }
@@ -124,7 +129,7 @@ impl HangReport {
             hang::outside::look(&mut reported.answer);
         }
         stack_symbols::say_missing(&recording);
-        let session = recording.things().session();
+        let session = recording.entities().session();
         Ok(Self {
             file,
             reported,
@@ -143,7 +148,10 @@ impl HangReport {
     }
 
     fn document(&self) -> ReportDocument<'_, Report> {
-        ReportDocument::of(&self.reported.answer, &self.reported.condition)
+        ReportDocument::of(
+            &self.reported.answer,
+            DocumentHead::of([&self.reported.condition]),
+        )
     }
 
     fn text(&self) -> String {
@@ -152,11 +160,11 @@ impl HangReport {
 }
 
 /// The process that a word means: it is a number, and no file of that name exists.
-fn process(asked: &Path) -> Option<u32> {
-    let word = asked.to_str()?;
+fn process(target: &Path) -> Option<u32> {
+    let word = target.to_str()?;
     let is_number = !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit());
     // No process has a number that is too large.
-    (is_number && !asked.exists()).then(|| word.parse().unwrap_or(u32::MAX))
+    (is_number && !target.exists()).then(|| word.parse().unwrap_or(u32::MAX))
 }
 
 /// Whether a recorder of this host writes to the file: it has the file's lock, and writes events within

@@ -1,9 +1,9 @@
 //! The report as text: the verdict, what never came, the threads, the streams.
 
 use ascend_trace_analysis::hang::{
-    Culprit, Kind, LastCall, Late, OpenCall, Report, ThreadState, Verdict,
+    Culprit, LastCall, Late, OpenCall, Report, RootKind, ThreadState, Verdict,
 };
-use ascend_trace_analysis::stats::Place;
+use ascend_trace_analysis::stats::CallSite;
 use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::{duration, moment};
 
@@ -145,7 +145,7 @@ fn head(report: &Report, begin: i64) -> String {
             format!("nothing hangs: something moved until {before}the end of the recording\n")
         }
         (Verdict::Quiet, _) => {
-            let running = report.culprits.first().map(|it| it.kind) == Some(Kind::Running);
+            let running = report.culprits.first().map(|it| it.kind) == Some(RootKind::Running);
             let waits = match running {
                 true => "the program waits for work that runs: ",
                 false => "",
@@ -171,11 +171,11 @@ fn paragraph(culprit: &Culprit, report: &Report) -> String {
         format!(", {ago} so far")
     });
     let sure = match (culprit.certain, culprit.kind) {
-        (true, _) | (_, Kind::Outside | Kind::Unknown) => "",
+        (true, _) | (_, RootKind::Outside | RootKind::Unknown) => "",
         (false, _) => " (it may still come)",
     };
     let waits = match culprit.kind {
-        Kind::Outside => String::new(),
+        RootKind::Outside => String::new(),
         _ => format!("    waits: {}{since}\n", who.join("; ")),
     };
     let text = format!(
@@ -263,7 +263,7 @@ fn has_sites(report: &Report) -> bool {
 }
 
 /// Where in the program a call was made.
-fn site(at: Option<&Place>) -> String {
+fn site(at: Option<&CallSite>) -> String {
     at.map_or_else(String::new, |it| plain(&it.call_site).into_owned())
 }
 

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_sees_what_is_set_here_before_what_the_tool_was_given() {
+    fn the_tools_settings_come_before_inherited_variables() {
         let mut environment = Environment::default();
         environment.trace(OsStr::new("/x/ours.so"), Path::new("/dev/shm/session"));
         let preload = environment.get(PRELOAD).unwrap();

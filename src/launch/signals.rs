@@ -5,7 +5,8 @@
 //! The terminal signals its foreground group, and both are in it. So the tool passes on signals of the terminal only to
 //! a program on a separate screen.
 //!
-//! `SIGQUIT` also asks the tool for a report on the program. A program with a handler gets this signal, too.
+//! `SIGQUIT` also asks the tool for a report on the program. A program with a handler gets this signal, too. Signals that
+//! the user has chosen for the tool (`--start-at signal=USR1`) do not reach the program.
 
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -37,17 +38,21 @@ enum SignalTarget {
     },
     /// The program has ended; the tool is completing the trace, or records what the program left
     /// behind until it gets one of [`INTERRUPTING`].
-    Nobody { interrupted: bool },
+    NoTarget { interrupted: bool },
 }
 
 /// Reaction to a request for the program's state.
 type StateRequest = Box<dyn Fn() + Send + Sync>;
+
+/// Signals for the tool itself, and the reactions to them.
+type OwnSignals = Arc<Mutex<Vec<(i32, StateRequest)>>>;
 
 /// Passes signals on for as long as the tool runs.
 #[derive(Clone)]
 pub(crate) struct SignalRelay {
     addressee: Arc<Mutex<SignalTarget>>,
     ask: Arc<OnceLock<StateRequest>>,
+    own: OwnSignals,
 }
 
 impl SignalRelay {
@@ -57,6 +62,7 @@ impl SignalRelay {
         let relay = Self {
             addressee: Arc::new(Mutex::new(SignalTarget::Tool)),
             ask: Arc::default(),
+            own: Arc::default(),
         };
         let listener = relay.clone();
         std::thread::Builder::new()
@@ -72,6 +78,24 @@ impl SignalRelay {
     pub(crate) fn on_quit(&self, ask: impl Fn() + Send + Sync + 'static) {
         // There is one recording in a process.
         let _ = self.ask.set(Box::new(ask));
+    }
+
+    /// From now on this is done at this signal, which the program does not get.
+    pub(crate) fn keep(&self, number: i32, action: impl Fn() + Send + Sync + 'static) {
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        own.push((number, Box::new(action)));
+    }
+
+    /// Whether the signal is for the tool itself, which has reacted to it.
+    fn is_own(&self, number: i32) -> bool {
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = own
+            .iter()
+            .filter(|(wanted, _)| *wanted == number)
+            .peekable();
+        let is_own = found.peek().is_some();
+        found.for_each(|(_, action)| action());
+        is_own
     }
 
     /// The program is about to be started, and may run before its pid is known here.
@@ -105,7 +129,7 @@ impl SignalRelay {
 
     /// The program has ended; another process may soon have its pid.
     pub(crate) fn program_ended(&self) {
-        self.set(SignalTarget::Nobody { interrupted: false });
+        self.set(SignalTarget::NoTarget { interrupted: false });
     }
 
     /// Whether there was a signal after the program had ended.
@@ -114,7 +138,7 @@ impl SignalRelay {
             .addressee
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        matches!(*addressee, SignalTarget::Nobody { interrupted: true })
+        matches!(*addressee, SignalTarget::NoTarget { interrupted: true })
     }
 
     /// Changes the addressee; kept signals go to the new one.
@@ -133,7 +157,7 @@ impl SignalRelay {
     fn take(&self, signal: ReceivedSignal) {
         // The kernel sends these to the process that writes to a closed pipe, or to a file that is too long. To the tool
         // that is an error.
-        if signal.sender() == SignalSender::Own {
+        if signal.sender() == SignalSender::Own || self.is_own(signal.number()) {
             return;
         }
         let mut addressee = self
@@ -155,7 +179,7 @@ impl SignalRelay {
                 self.quit(number);
                 to_session(&signal, *program, *leader);
             }
-            SignalTarget::Nobody { interrupted } => {
+            SignalTarget::NoTarget { interrupted } => {
                 self.quit(number);
                 // A terminal must not end a recording that was started to ignore it.
                 let counts = signal.sender() == SignalSender::Process || !was_ignored(number);

@@ -179,7 +179,7 @@ mod tests {
     }
 
     /// A keeper that says this and ends.
-    fn kept(says: &str) -> io::Result<StartedProgram> {
+    fn keeper_that_says(says: &str) -> io::Result<StartedProgram> {
         let (news, report) = io::pipe()?;
         // The command has the report open until it ends.
         let keeper = Command::new("printf").arg(says).stdout(report).spawn()?;
@@ -188,14 +188,16 @@ mod tests {
 
     #[test]
     fn a_dead_keeper_is_noticed_and_its_program_is_known() {
-        let mut gone = kept("started 7\\n").unwrap();
+        let mut gone = keeper_that_says("started 7\\n").unwrap();
         assert_eq!(gone.pid(), 7);
         assert!(gone.wait().is_err());
-        let mut ended = kept("started 8\\nruns\\nended 256 0 -\\n").unwrap();
+        let mut ended = keeper_that_says("started 8\\nruns\\nended 256 0 -\\n").unwrap();
         assert_eq!(ended.wait().unwrap().status.code(), Some(1));
-        let refused = kept("started 9\\nfailed 8\\n").map(|_| ()).unwrap_err();
+        let refused = keeper_that_says("started 9\\nfailed 8\\n")
+            .map(|_| ())
+            .unwrap_err();
         assert_eq!(refused.raw_os_error(), Some(8));
-        assert!(kept("").is_err());
+        assert!(keeper_that_says("").is_err());
     }
 
     #[test]

@@ -155,14 +155,14 @@ fn keep_rest(mut control: File, mut screen: File) -> File {
 /// Makes an empty group the screen's foreground. An ended process keeps its group until it is waited
 /// for, and this one never is.
 fn leave_foreground() {
-    let mut nobody = Command::new(SELF);
-    let started = nobody
+    let mut zombie = Command::new(SELF);
+    let started = zombie
         .arg0("ascend-trace")
         .arg(WORD)
         .process_group(0)
         .spawn();
-    if let (Ok(nobody), Ok(terminal)) = (started, File::open("/dev/tty")) {
+    if let (Ok(zombie), Ok(terminal)) = (started, File::open("/dev/tty")) {
         // Otherwise the remaining processes get the signal.
-        let _ = rustix::termios::tcsetpgrp(terminal, Pid::from_child(&nobody));
+        let _ = rustix::termios::tcsetpgrp(terminal, Pid::from_child(&zombie));
     }
 }

@@ -2,6 +2,10 @@
 //!
 //! Each connection has one request and a time in which it must be over. There is a limit to how many there are. So a
 //! client that is silent or slow costs a thread for seconds.
+//!
+//! `tiny_http`, which `open` uses for this host alone, has no such limits: it waits for a request without an end, keeps
+//! lines of any length, and starts a thread for each connection. Clients here can be on other hosts, and the memory is
+//! that of the recorder.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -11,9 +15,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
+use super::control::{self, NoOrder};
 use super::page::MetricsPage;
 use super::text::CONTENT_TYPE;
 use super::token::AccessToken;
+use crate::control::ControlledRecording;
+use crate::control::protocol::Reply;
 
 /// Where the metrics are.
 pub(super) const PATH: &str = "/metrics";
@@ -33,6 +40,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 struct Server {
     token: Option<AccessToken>,
     page: Arc<MetricsPage>,
+    recording: ControlledRecording,
     clients: AtomicUsize,
 }
 
@@ -41,10 +49,12 @@ pub(super) fn serve(
     listener: TcpListener,
     token: Option<AccessToken>,
     page: Arc<MetricsPage>,
+    recording: ControlledRecording,
 ) -> anyhow::Result<()> {
     let server = Arc::new(Server {
         token,
         page,
+        recording,
         clients: AtomicUsize::new(0),
     });
     std::thread::Builder::new()
@@ -121,6 +131,9 @@ impl Server {
         if !is_allowed {
             return HttpResponse::with(401, "Unauthorized", "WWW-Authenticate: Bearer\r\n", "");
         }
+        if target.starts_with(control::PATH) {
+            return self.controlled(method, target);
+        }
         if target.split('?').next() != Some(PATH) {
             return HttpResponse::status(404, "Not Found");
         }
@@ -128,6 +141,33 @@ impl Server {
             "GET" => HttpResponse::page(&self.page.text(), true),
             "HEAD" => HttpResponse::page(&self.page.text(), false),
             _ => HttpResponse::with(405, "Method Not Allowed", "Allow: GET, HEAD\r\n", ""),
+        }
+    }
+
+    /// Response to a request of control. It needs a token: each user of this host can connect.
+    fn controlled(&self, method: &str, target: &str) -> HttpResponse {
+        let refused = |text: &str| control::text_of(&Reply::refused(text));
+        if self.token.is_none() {
+            let text = refused("control by HTTP needs a token: give --metrics-token FILE");
+            return HttpResponse::json(403, "Forbidden", "", &text);
+        }
+        let order = match control::order(method, target) {
+            Ok(order) => order,
+            Err(NoOrder::Unknown) => return HttpResponse::status(404, "Not Found"),
+            Err(NoOrder::Method(needed)) => {
+                let allow = format!("Allow: {needed}\r\n");
+                return HttpResponse::with(405, "Method Not Allowed", &allow, "");
+            }
+            Err(NoOrder::Text) => {
+                let text = refused("the command needs a text, such as /control/mark?text=TEXT");
+                return HttpResponse::json(400, "Bad Request", "", &text);
+            }
+        };
+        let reply = self.recording.obey(order);
+        let text = control::text_of(&reply);
+        match reply.error {
+            None => HttpResponse::json(200, "OK", "Cache-Control: no-store\r\n", &text),
+            Some(_) => HttpResponse::json(409, "Conflict", "", &text),
         }
     }
 }
@@ -155,6 +195,11 @@ impl HttpResponse {
         let length = text.len();
         let body = if has_body { text } else { "" };
         Self::assembled("200 OK", &kind, length, body)
+    }
+
+    fn json(code: u16, reason: &str, headers: &str, body: &str) -> Self {
+        let headers = format!("Content-Type: application/json\r\n{headers}");
+        Self::with(code, reason, &headers, body)
     }
 
     fn with(code: u16, reason: &str, headers: &str, body: &str) -> Self {

@@ -1,10 +1,13 @@
 //! The page of metrics: the last sums, and present values.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ascend_trace_collector::gauge::Gauge;
+use ascend_trace_collector::switchboard::Switchboard;
 
 use super::families::MetricId;
 use super::text::{LabelValues, MetricSamples, MetricValue};
@@ -18,24 +21,59 @@ pub(super) struct LastSums {
     pub(super) reached: i64,
 }
 
+/// The recording, for its size.
+#[derive(Debug)]
+pub(super) enum RecordedFile {
+    /// Its name may change.
+    Open(File),
+    /// The file of a ring: others take its name.
+    Named(PathBuf),
+    /// The last of several files.
+    Last(Arc<Switchboard>),
+}
+
+impl RecordedFile {
+    fn metadata(&self) -> io::Result<Metadata> {
+        match self {
+            Self::Open(file) => file.metadata(),
+            Self::Named(path) => path.metadata(),
+            Self::Last(board) => {
+                let last = board.parts().pop_back();
+                last.ok_or(io::ErrorKind::NotFound)?.metadata()
+            }
+        }
+    }
+}
+
 /// What clients are served.
 #[derive(Debug)]
 pub(super) struct MetricsPage {
-    summed: Mutex<LastSums>,
+    /// None if nothing is summed up: a ring does not keep the whole recording.
+    summed: Option<Mutex<LastSums>>,
     goes_on: AtomicBool,
     gauge: Arc<Gauge>,
-    /// The recording, for its size.
-    file: File,
+    file: RecordedFile,
 }
 
 impl MetricsPage {
-    pub(super) fn new(gauge: Arc<Gauge>, file: File, now: i64) -> Self {
+    /// A page with sums, which begin at this time.
+    pub(super) fn with_sums(gauge: Arc<Gauge>, file: File, now: i64) -> Self {
         let summed = LastSums {
             samples: MetricSamples::default(),
             reached: now,
         };
         Self {
-            summed: Mutex::new(summed),
+            summed: Some(Mutex::new(summed)),
+            goes_on: AtomicBool::new(true),
+            gauge,
+            file: RecordedFile::Open(file),
+        }
+    }
+
+    /// Page with the counts of the collector.
+    pub(super) fn with_counts(gauge: Arc<Gauge>, file: RecordedFile) -> Self {
+        Self {
+            summed: None,
             goes_on: AtomicBool::new(true),
             gauge,
             file,
@@ -44,7 +82,8 @@ impl MetricsPage {
 
     /// Replaces the served sums.
     pub(super) fn put(&self, mut new: LastSums) {
-        let mut summed = self.summed.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(summed) = &self.summed else { return };
+        let mut summed = summed.lock().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::take(&mut summed.samples);
         new.samples.keep(before);
         *summed = new;
@@ -56,16 +95,16 @@ impl MetricsPage {
 
     /// The text that a client gets.
     pub(super) fn text(&self) -> String {
-        let (mut samples, reached) = {
-            let summed = self.summed.lock().unwrap_or_else(PoisonError::into_inner);
-            (summed.samples.clone(), summed.reached)
-        };
         let none = LabelValues::new();
         let goes_on = self.goes_on.load(Ordering::Relaxed);
-        let behind = match goes_on {
-            true => hang::now().saturating_sub(reached),
-            // Nothing is made any more that could be missing.
-            false => 0,
+        let counts = self.gauge.now();
+        let mut samples = match &self.summed {
+            Some(summed) => sums(summed, goes_on),
+            None => {
+                let mut samples = MetricSamples::default();
+                samples.add(MetricId::Calls, &none, MetricValue::Count(counts.calls));
+                samples
+            }
         };
         let bytes = self.file.metadata().map_or(0, |it| it.len());
         let version = vec![("version", env!("CARGO_PKG_VERSION").to_owned())];
@@ -76,13 +115,24 @@ impl MetricsPage {
             MetricValue::Count(u64::from(goes_on)),
         );
         samples.add(MetricId::Bytes, &none, MetricValue::Count(bytes));
-        samples.add(MetricId::Behind, &none, MetricValue::time(behind));
         // The collector knows losses before the file has them.
-        samples.add(
-            MetricId::Lost,
-            &none,
-            MetricValue::Count(self.gauge.now().lost),
-        );
+        samples.add(MetricId::Lost, &none, MetricValue::Count(counts.lost));
         samples.text()
     }
+}
+
+/// The last sums, and their age.
+fn sums(summed: &Mutex<LastSums>, goes_on: bool) -> MetricSamples {
+    let (mut samples, reached) = {
+        let summed = summed.lock().unwrap_or_else(PoisonError::into_inner);
+        (summed.samples.clone(), summed.reached)
+    };
+    let behind = match goes_on {
+        true => hang::now().saturating_sub(reached),
+        // Nothing is made any more that could be missing.
+        false => 0,
+    };
+    let none = LabelValues::new();
+    samples.add(MetricId::Behind, &none, MetricValue::time(behind));
+    samples
 }

@@ -179,7 +179,7 @@ impl SumReader {
             true => Vec::new(),
             false => pending(&window),
         };
-        let is_recent = |it: &&PendingStream| it.asked > known.saturating_sub(PATIENCE_NS);
+        let is_recent = |it: &&PendingStream| it.submitted_ns > known.saturating_sub(PATIENCE_NS);
         let recent = pending.iter().filter(is_recent).map(|it| it.from);
         let settled = recent.fold(range.end, i64::min).max(range.begin);
         // Memory has a limit, for any number of waiting tasks.
@@ -198,9 +198,9 @@ impl SumReader {
     fn summed(&mut self, known: i64) -> LastSums {
         let mut samples = MetricSamples::default();
         self.show_counts(&mut samples);
-        let things = self.recording.things();
-        show_costs(&mut samples, things);
-        self.sums.show(&mut samples, things);
+        let entities = self.recording.entities();
+        show_costs(&mut samples, entities);
+        self.sums.show(&mut samples, entities);
         LastSums {
             samples,
             reached: self.reached.unwrap_or(known),
@@ -210,14 +210,14 @@ impl SumReader {
     /// Counts of the index, which has everything in the file.
     fn show_counts(&mut self, samples: &mut MetricSamples) {
         let counts = self.recording.counts();
-        let things = self.recording.things();
+        let entities = self.recording.entities();
         let none = LabelValues::new();
         for (thread, calls) in &counts.threads {
-            let labels = process_labels(things, things.thread(*thread).process);
+            let labels = process_labels(entities, entities.thread(*thread).process);
             samples.add(MetricId::Calls, &labels, MetricValue::Count(*calls));
         }
-        let start = things.session().start_realtime_ns;
-        let events = things.counter(Counter::InjectedEvents as u16);
+        let start = entities.session().start_realtime_ns;
+        let events = entities.counter(Counter::InjectedEvents as u16);
         for (metric, value) in [
             (MetricId::Failed, MetricValue::Count(counts.errors)),
             (MetricId::Injected, MetricValue::Count(events)),
@@ -230,11 +230,11 @@ impl SumReader {
 }
 
 /// Tracer overhead of each process.
-fn show_costs(samples: &mut MetricSamples, things: &Trace) {
+fn show_costs(samples: &mut MetricSamples, entities: &Trace) {
     let mut sums: BTreeMap<ProcessId, Cost> = BTreeMap::new();
-    for (thread, series) in things.costs().threads() {
+    for (thread, series) in entities.costs().threads() {
         if let Some(last) = series.last() {
-            let sum = sums.entry(things.thread(thread).process).or_default();
+            let sum = sums.entry(entities.thread(thread).process).or_default();
             *sum = sum.plus(last);
         }
     }
@@ -244,7 +244,7 @@ fn show_costs(samples: &mut MetricSamples, things: &Trace) {
             ("timing", cost.timing_ns),
             ("reading", cost.reading_ns),
         ] {
-            let mut labels = process_labels(things, process);
+            let mut labels = process_labels(entities, process);
             labels.push(("kind", kind.to_owned()));
             samples.add(MetricId::Overhead, &labels, MetricValue::Time(ns));
         }
@@ -257,7 +257,7 @@ struct PendingStream {
     /// They run from here on at the earliest.
     from: i64,
     /// When the first of them was submitted.
-    asked: i64,
+    submitted_ns: i64,
 }
 
 fn pending(window: &Window<'_>) -> Vec<PendingStream> {
@@ -276,7 +276,7 @@ fn pending(window: &Window<'_>) -> Vec<PendingStream> {
         Some(PendingStream {
             stream,
             from: done.unwrap_or(call.begin).max(call.begin),
-            asked: call.end,
+            submitted_ns: call.end,
         })
     });
     first.collect()

@@ -32,8 +32,10 @@ impl ByCause {
     }
 
     fn show(&self, samples: &mut MetricSamples, metric: MetricId, labels: &LabelValues) {
+        // A stream without further tasks is no stall, and tasks without a time are work.
+        let is_stall = |cause| !matches!(cause, Cause::Drained | Cause::Untimed);
         let causes = Cause::ALL.into_iter().zip(self.0);
-        for (cause, ns) in causes.filter(|it| it.1 > 0 && it.0 != Cause::Drained) {
+        for (cause, ns) in causes.filter(|it| it.1 > 0 && is_stall(it.0)) {
             let labels = with(labels, "cause", cause.name());
             samples.add(metric, &labels, MetricValue::time(ns));
         }
@@ -218,14 +220,18 @@ impl RecordingSums {
         unrooted.map(|(_, stream)| stream.reached).min()
     }
 
-    /// Adds everything to samples; `things` knows the names.
-    pub(super) fn show(&self, samples: &mut MetricSamples, things: &Trace) {
+    /// Adds everything to samples; `entities` knows the names.
+    pub(super) fn show(&self, samples: &mut MetricSamples, entities: &Trace) {
         for ((process, number), device) in &self.devices {
-            let labels = process_labels(things, *process);
+            let labels = process_labels(entities, *process);
             device.show(samples, &with(&labels, "device", &number.to_string()));
         }
-        for (place, (id, stream)) in self.streams.iter().enumerate() {
-            let labels = stream_labels(things, *id, place);
+        // Streams that had a number one after another have the same labels.
+        let mut lanes: BTreeMap<StreamId, usize> = BTreeMap::new();
+        for (id, stream) in &self.streams {
+            let (lane, next) = (entities.lane_of(*id), lanes.len());
+            let place = *lanes.entry(lane).or_insert(next);
+            let labels = stream_labels(entities, lane, place);
             for (metric, ns) in [
                 (MetricId::StreamBusy, stream.busy),
                 (MetricId::StreamEstimated, stream.estimated.busy),
@@ -235,12 +241,12 @@ impl RecordingSums {
             }
         }
         for (process, causes) in &self.threads {
-            let labels = process_labels(things, *process);
+            let labels = process_labels(entities, *process);
             causes.show(samples, MetricId::ThreadStalls, &labels);
         }
         for (number, durations) in &self.steps {
-            if let Some(process) = things.process_numbered(*number) {
-                durations.show(samples, &process_labels(things, process));
+            if let Some(process) = entities.process_numbered(*number) {
+                durations.show(samples, &process_labels(entities, process));
             }
         }
     }
@@ -289,11 +295,11 @@ fn with(labels: &LabelValues, name: &'static str, value: &str) -> LabelValues {
 }
 
 /// What names a process.
-pub(super) fn process_labels(things: &Trace, id: ProcessId) -> LabelValues {
+pub(super) fn process_labels(entities: &Trace, id: ProcessId) -> LabelValues {
     if id.index() >= MOST_PROCESSES {
         return vec![("process", OTHER.to_owned())];
     }
-    let process = things.process(id);
+    let process = entities.process(id);
     let rank = process.rank_number().map(|it| it.to_string());
     vec![
         ("process", process.serial.to_string()),
@@ -302,9 +308,9 @@ pub(super) fn process_labels(things: &Trace, id: ProcessId) -> LabelValues {
     ]
 }
 
-fn stream_labels(things: &Trace, id: StreamId, place: usize) -> LabelValues {
-    let stream = things.stream(id);
-    let labels = process_labels(things, stream.process);
+fn stream_labels(entities: &Trace, id: StreamId, place: usize) -> LabelValues {
+    let stream = entities.stream(id);
+    let labels = process_labels(entities, stream.process);
     let labels = with(&labels, "device", &stream.device.to_string());
     match place < MOST_STREAMS {
         true => with(&labels, "stream", &stream.number().to_string()),

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_keep_what_was_served() {
+    fn counters_never_fall_below_served_values() {
         let of = |calls, active| {
             let mut samples = MetricSamples::default();
             samples.add(

@@ -3,10 +3,10 @@
 use chrono::{Local, SecondsFormat, TimeZone};
 
 use ascend_trace_format::session::Timing;
-use ascend_trace_recording::rows::SessionRow;
+use ascend_trace_recording::rows::{PartRow, SessionRow};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::RecordOptions;
+use super::{RecordOptions, timing};
 
 /// How and where this recording is made.
 pub(crate) fn session(plan: &RecordOptions) -> SessionRow {
@@ -24,15 +24,8 @@ pub(crate) fn session(plan: &RecordOptions) -> SessionRow {
             .to_string_lossy()
             .into_owned(),
         architecture: std::env::consts::ARCH.to_owned(),
-        timing: match plan.timing {
-            Timing::Events => "events".to_owned(),
-            Timing::Off => "off".to_owned(),
-            Timing::Chained => "chained".to_owned(),
-            Timing::Auto => "auto".to_owned(),
-            Timing::Hardware => "hardware".to_owned(),
-            Timing::Both => "both".to_owned(),
-            Timing::Sample(step) => format!("sample={step}"),
-        },
+        timing: timing::text_of(plan.timing),
+        budget: (plan.timing == Timing::Auto && plan.budget > 0).then_some(plan.budget),
         runtime: match plan.soft {
             Some(_) => "softacl".to_owned(),
             None => "installed".to_owned(),
@@ -43,6 +36,8 @@ pub(crate) fn session(plan: &RecordOptions) -> SessionRow {
         start_realtime_ns: start.realtime,
         start_boottime_ns: start.boottime,
         boot_id: boot_id(),
+        kept: None,
+        part: plan.roll.map(|_| PartRow { number: 1 }),
         hosts: Vec::new(),
     }
 }
@@ -113,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clocks_are_read_at_one_moment() {
+    fn the_clocks_are_read_at_the_same_time() {
         let before = [
             time(ClockId::Monotonic),
             time(ClockId::Realtime),

@@ -12,11 +12,11 @@ use ascend_trace_viewer::ViewOptions;
 
 use super::report_output::{beside, create_private};
 use super::{EndedRecording, RunningProgram};
+use crate::control::ControlledRecording;
 use crate::launch::program_terminal::ProgramTerminal;
 use crate::log::LogBook;
 use crate::output::{MessageHold, print_message, print_status};
 use crate::view_source::{self, FileSource};
-use ascend_trace_collector::gauge::Gauge;
 
 /// Shows the trace while the program runs, and after that until the user has seen enough. The
 /// recording does not depend on the view: it goes on when the view is closed or cannot be shown.
@@ -41,12 +41,12 @@ pub(crate) fn follow(
         running.child.session_leader().unwrap_or(program),
         Box::new(move || sized.follow_size()),
     );
-    let gauge = Arc::clone(&running.gauge);
+    let controlled = running.controlled.clone();
     let waiter = std::thread::Builder::new()
         .name("waiter".into())
         .spawn(move || running.wait())
         .context("cannot wait for the program")?;
-    let shown = without_ending_the_recording(|| show(&path, &log, gauge, title));
+    let shown = without_ending_the_recording(|| show(&path, &log, controlled, title));
     if let Err(error) = &shown {
         print_message(format!("no live view: {error:#}"));
     }
@@ -81,10 +81,12 @@ fn has_content(path: &Path) -> bool {
 fn show(
     path: &Path,
     log: &LogBook,
-    gauge: Arc<Gauge>,
+    controlled: ControlledRecording,
     title: String,
 ) -> anyhow::Result<Option<i32>> {
-    let mut source = FileSource::recording(path, log.clone(), gauge)?;
+    let gauge = Arc::clone(&controlled.gauge);
+    let source = FileSource::recording(path, log.clone(), gauge)?;
+    let mut source = source.controlled(controlled);
     // A message would spoil the screen; it is printed when the screen is restored.
     let _hold = MessageHold::new();
     view_source::show(

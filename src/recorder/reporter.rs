@@ -6,7 +6,7 @@
 //! two numbers from time to time.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
@@ -17,6 +17,9 @@ use anyhow::Context;
 use ascend_trace_analysis::hang::{Report, Verdict};
 use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_collector::gauge::{FailedCall, Gauge};
+use ascend_trace_collector::ring::SnapshotOrigin;
+use ascend_trace_collector::switchboard::Switchboard;
+use ascend_trace_recording::Recording;
 use ascend_trace_recording::units::duration;
 
 use super::report_output::ReportOutput;
@@ -33,6 +36,35 @@ const IDLE: Duration = Duration::from_secs(3600);
 /// Additional time for a requested report after the end of the recording.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Options of the reporter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReporterOptions {
+    /// How long nothing may move.
+    pub(super) watchdog: Option<Duration>,
+    /// Another file may take the name of the recording.
+    pub(super) changes_files: bool,
+    /// A standstill takes a snapshot.
+    pub(super) takes_snapshots: bool,
+}
+
+/// Where the recording is.
+enum ReportSource {
+    /// Its name may change.
+    Held(File),
+    /// Its file may change.
+    Named(PathBuf),
+}
+
+impl ReportSource {
+    fn open(&self, last: Option<&Path>) -> anyhow::Result<Recording> {
+        match self {
+            Self::Held(file) => open_trace::open_held(file),
+            // The last of several files.
+            Self::Named(path) => open_trace::open_held(&File::open(last.unwrap_or(path))?),
+        }
+    }
+}
+
 /// A request to the thread.
 enum ReporterRequest {
     Report,
@@ -47,17 +79,26 @@ pub(super) struct Reporter {
 }
 
 impl Reporter {
-    /// `path`: where the recording is, if it has a name. `watchdog`: how long nothing may move.
+    /// `path`: where the recording is, if it has a name.
     pub(super) fn start(
         path: Option<&Path>,
-        watchdog: Option<Duration>,
+        options: ReporterOptions,
+        board: Arc<Switchboard>,
         gauge: Arc<Gauge>,
     ) -> anyhow::Result<Self> {
-        let limit = watchdog.map(|it| i64::try_from(it.as_nanos()).unwrap_or(i64::MAX));
-        let file = path.filter(|path| path.is_file()).map(File::open);
+        let limit = options
+            .watchdog
+            .map(|it| i64::try_from(it.as_nanos()).unwrap_or(i64::MAX));
+        let path_of_file = path.filter(|path| path.is_file());
+        let source = path_of_file.map(|path| match options.changes_files {
+            true => Ok(ReportSource::Named(path.to_owned())),
+            false => File::open(path).map(ReportSource::Held),
+        });
         let ended = Arc::<OnceLock<Instant>>::default();
         let work = ReporterState {
-            file: file.transpose().context("cannot read the recording")?,
+            source: source.transpose().context("cannot read the recording")?,
+            board,
+            takes_snapshots: options.takes_snapshots,
             outlet: ReportOutput::new(path.map(ToOwned::to_owned)),
             gauge,
             standstill: limit.map(StandstillWatch::after),
@@ -96,8 +137,11 @@ impl Reporter {
 
 /// State of the thread.
 struct ReporterState {
-    /// The recording; none if it goes to a pipe or a device. By its file, as its name may change.
-    file: Option<File>,
+    /// None if the recording goes to a pipe or a device.
+    source: Option<ReportSource>,
+    board: Arc<Switchboard>,
+    /// A standstill takes a snapshot.
+    takes_snapshots: bool,
     outlet: ReportOutput,
     gauge: Arc<Gauge>,
     standstill: Option<StandstillWatch>,
@@ -109,7 +153,7 @@ struct ReporterState {
 impl ReporterState {
     fn run(mut self, asks: &Receiver<ReporterRequest>) {
         step_back();
-        if self.file.is_none() && self.standstill.take().is_some() {
+        if self.source.is_none() && self.standstill.take().is_some() {
             print_message(
                 "--watchdog cannot read a recording that goes to a pipe or a device: it is off",
             );
@@ -144,7 +188,7 @@ impl ReporterState {
             Ok(Some((report, begin))) => {
                 let text = hang::text::text(&report, begin);
                 // The key of this request also ends a program: then only its waits are of interest.
-                let is_over = self.ended.get().is_some() && !stands(&report);
+                let is_over = self.ended.get().is_some() && !hangs_or_may(&report);
                 let lines = if is_over { 1 } else { usize::MAX };
                 self.outlet.put(&first_lines(&text, lines));
             }
@@ -156,6 +200,10 @@ impl ReporterState {
     /// Checks the progress.
     fn watch(&mut self) {
         self.hear_failures();
+        if self.board.is_stopping() {
+            // A recording that has ended does not move.
+            self.standstill = None;
+        }
         let moved = self.gauge.moved();
         let Some(standstill) = &mut self.standstill else {
             return;
@@ -187,6 +235,10 @@ impl ReporterState {
         };
         if standstill.on_report(hang::now(), moved, &report) {
             self.outlet.put(&hang::text::text(&report, begin));
+            if self.takes_snapshots {
+                self.board
+                    .want_snapshot("nothing has moved", SnapshotOrigin::Recording);
+            }
             self.last = Some(report);
         }
     }
@@ -209,15 +261,17 @@ impl ReporterState {
     /// The report on the recording as it is now, and where its timestamps are counted from. Nothing when it has ended
     /// meanwhile.
     fn look(&self, is_asked: bool) -> anyhow::Result<Option<(Report, i64)>> {
-        let file = self.file.as_ref().context(
+        let source = self.source.as_ref().context(
             "the recording goes to a pipe or a device: it cannot be read while it is made",
         )?;
         let goes_on = || match self.ended.get() {
-            None => true,
+            None => !self.board.is_stopping(),
             Some(at) => is_asked && at.elapsed() < PATIENCE,
         };
         let now = Some(hang::now());
-        let mut recording = open_trace::open_held(file)?;
+        let parts = self.board.parts();
+        let last = parts.back().map(PathBuf::as_path);
+        let mut recording = source.open(last)?;
         let begin = open_trace::begin(&recording);
         let hangs = hang::fold(&recording, now);
         let report = hangs.of_recording(&mut recording, Step::default(), |_| goes_on());
@@ -232,7 +286,7 @@ impl ReporterState {
 }
 
 /// Whether a wait of the program will not end, or may not.
-fn stands(report: &Report) -> bool {
+fn hangs_or_may(report: &Report) -> bool {
     matches!(report.verdict, Verdict::Hangs | Verdict::Quiet)
 }
 

@@ -33,7 +33,7 @@ pub(super) struct StandstillWatch {
     /// The collector's progress at the last look at the recording.
     looked: Option<LastMoved>,
     not_before_ns: i64,
-    said: Option<ReportedStandstill>,
+    reported: Option<ReportedStandstill>,
 }
 
 impl StandstillWatch {
@@ -43,7 +43,7 @@ impl StandstillWatch {
             limit_ns,
             looked: None,
             not_before_ns: 0,
-            said: None,
+            reported: None,
         }
     }
 
@@ -55,7 +55,7 @@ impl StandstillWatch {
         let due_ns = moved.any_ns.saturating_add(self.limit_ns);
         let rest = due_ns.max(self.not_before_ns).saturating_sub(now_ns);
         // Changes after a report are noticed soon.
-        let most = self.said.map_or(i64::MAX, |_| LOOK_NS);
+        let most = self.reported.map_or(i64::MAX, |_| LOOK_NS);
         match self.looked == Some(moved) {
             _ if rest > 0 => DueReport::Later(rest.min(most)),
             true => DueReport::Later(LOOK_NS),
@@ -75,9 +75,11 @@ impl StandstillWatch {
             return false;
         }
         self.looked = Some(moved);
-        let is_known = self.said.is_some_and(|it| it.moved_ns == report.moved_ns);
+        let is_known = self
+            .reported
+            .is_some_and(|it| it.moved_ns == report.moved_ns);
         if !is_known {
-            self.said = Some(ReportedStandstill {
+            self.reported = Some(ReportedStandstill {
                 moved_ns: report.moved_ns,
                 at_ns: now_ns,
                 is_over: false,
@@ -90,15 +92,15 @@ impl StandstillWatch {
     /// wait.
     pub(super) fn was_blocked(&self, failed: &FailedCall) -> bool {
         let during = |it: ReportedStandstill| (failed.begin_ns..=failed.end_ns).contains(&it.at_ns);
-        self.said.is_some_and(during)
+        self.reported.is_some_and(during)
     }
 
     /// How long nothing had moved, once after each report: a call has begun or returned since.
     pub(super) fn moves_again(&mut self, moved: LastMoved) -> Option<i64> {
-        let said = self.said.as_mut().filter(|it| !it.is_over)?;
-        let stood_ns = moved.called_ns.saturating_sub(said.moved_ns);
-        said.is_over = stood_ns > 0;
-        said.is_over.then_some(stood_ns)
+        let reported = self.reported.as_mut().filter(|it| !it.is_over)?;
+        let stood_ns = moved.called_ns.saturating_sub(reported.moved_ns);
+        reported.is_over = stood_ns > 0;
+        reported.is_over.then_some(stood_ns)
     }
 }
 

@@ -1,18 +1,21 @@
 //! The summary at the end of a recording, and advice when it contains less than expected.
 
+mod several_files;
+
 use std::path::Path;
 
 use signal_hook::low_level::signal_name;
 use std::os::unix::process::ExitStatusExt;
 
 use ascend_trace_format::session::Timing;
-use ascend_trace_recording::units::bytes;
+use ascend_trace_recording::units::{bytes, duration};
 
 use super::{EndedRecording, RecordOptions, missing_calls, nested};
 use crate::launch::LaunchPlan;
 use crate::launch::elf::ProgramFile;
 use crate::quote::quoted_path;
 use crate::text_table::{count, percent};
+use ascend_trace_collector::clock;
 use ascend_trace_collector::{RecordingCounts, RecordingOutcome};
 
 /// An ended recording, and facts from before its begin.
@@ -48,6 +51,7 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
     lines.extend(failures(&outcome.counts).map(SummaryLine::Fact));
     lines.extend(outcome.engine.clone().map(SummaryLine::Fact));
     lines.extend(outcome.log.iter().cloned().map(SummaryLine::Fact));
+    lines.extend(kept(outcome).map(SummaryLine::Fact));
     if let Some(path) = &ended.log {
         let text = format!("what the program wrote is in {}", path.display());
         lines.push(SummaryLine::Fact(text));
@@ -57,6 +61,10 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
         lines.push(SummaryLine::Problem(format!(
             "{number} of the program still running; not recorded any more (--wait waits for them)"
         )));
+    }
+    if outcome.stopped_ns.is_some() {
+        let text = "the recording was stopped by ctl; the program ran on without it";
+        lines.push(SummaryLine::Fact(text.to_owned()));
     }
     let counts = &outcome.counts;
     let is_there = outcome.path.as_deref().is_none_or(Path::exists);
@@ -69,7 +77,11 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
     if counts.calls + counts.nested > 0 {
         lines.extend(nested::description(&outcome.nested).map(SummaryLine::Problem));
         if let Some(path) = outcome.path.as_deref().filter(|_| is_there) {
-            let text = format!("look at it with: ascend-trace view {}", quoted_path(path));
+            let names = match several_files::pattern(&outcome.files) {
+                Some(pattern) => pattern,
+                None => quoted_path(path),
+            };
+            let text = format!("look at it with: ascend-trace view {names}");
             lines.push(SummaryLine::Fact(text));
         }
     } else if counts.lost_calls + counts.unreadable == 0 && outcome.stored.is_some() {
@@ -77,6 +89,16 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
         lines.extend(reasons.into_iter().map(SummaryLine::Problem));
     }
     lines
+}
+
+/// The part of a recording that is in the file of a ring.
+fn kept(outcome: &RecordingOutcome) -> Option<String> {
+    let since = outcome.stored?.kept_since_ns?;
+    let end = outcome.stopped_ns.unwrap_or_else(clock::now);
+    let last = duration(end.saturating_sub(since));
+    Some(format!(
+        "the file has the last {last} of the recording (--ring); the numbers above are of the whole of it"
+    ))
 }
 
 /// How the program came to its end, if by a signal.
@@ -103,16 +125,18 @@ fn summed_up(outcome: &RecordingOutcome, timing: Timing) -> String {
         callers,
         ..
     } = &outcome.counts;
-    let size = outcome.stored.unwrap_or_default().bytes;
-    let path = outcome.path.as_ref().map(|path| path.display().to_string());
+    let (path, size) = several_files::name_and_bytes(&outcome.files).unwrap_or_else(|| {
+        let path = outcome.path.as_ref().map(|path| path.display().to_string());
+        let path = path.unwrap_or_else(|| "standard output".to_owned());
+        (path, outcome.stored.unwrap_or_default().bytes)
+    });
     let times = match timing {
         Timing::Off => "not timed (--timing off)".to_owned(),
         _ if *tasks == 0 => "none to time".to_owned(),
         _ => format!("{} timed", percent(*timed.min(tasks), *tasks)),
     };
     format!(
-        "{} ({}): {}, {}, {}, {times}",
-        path.as_deref().unwrap_or("standard output"),
+        "{path} ({}): {}, {}, {}, {times}",
         bytes(size),
         counted_noun(callers.len() as u64, "process", "processes"),
         counted_noun(calls + nested, "call", "calls"),
@@ -197,6 +221,7 @@ mod tests {
             target: Target::Default { name: "app".into() },
             live: false,
             timing: Timing::Events,
+            budget: 0,
             soft: None,
             buffer: 0,
             wait: false,
@@ -206,16 +231,21 @@ mod tests {
             stacks: 0,
             watchdog: None,
             metrics: None,
+            window: crate::recorder::window::WindowOptions::default(),
+            ring: None,
+            roll: None,
         }
     }
 
     fn ended(status: i32, attached: u32, counts: RecordingCounts) -> EndedRecording {
         let outcome = RecordingOutcome {
             path: Some("/nonexistent/app-1.atrace".into()),
+            files: Vec::new(),
             attached,
             nested: Vec::new(),
             processes: 1,
             still_running: 0,
+            stopped_ns: None,
             stored: Some(Default::default()),
             counts,
             engine: None,
@@ -358,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_explained_by_what_is_known() {
+    fn an_empty_recording_is_explained_by_known_facts() {
         let unseen = text(&ended(0, 0, RecordingCounts::default()));
         assert!(unseen.contains("no AscendCL call was seen"), "{unseen}");
         assert!(unseen.contains("no process has joined"), "{unseen}");

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_touches_nothing_that_was_there() {
+    fn a_probe_leaves_existing_files_alone() {
         let root = tempfile::tempdir().unwrap();
         let victim = root.path().join("victim");
         fs::write(&victim, "content").unwrap();

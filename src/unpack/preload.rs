@@ -73,10 +73,10 @@ fn asked_of_loader() -> Vec<String> {
     let Ok(ProgramFile::Dynamic(own)) = elf::inspect(Path::new("/proc/self/exe")) else {
         return Vec::new();
     };
-    let asked = Command::new(own.interpreter)
+    let output = Command::new(own.interpreter)
         .arg("--list-diagnostics")
         .output();
-    let output = asked.map(|output| output.stdout).unwrap_or_default();
+    let output = output.map(|output| output.stdout).unwrap_or_default();
     parts(&String::from_utf8_lossy(&output))
 }
 
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_loader_puts_for_its_token_leads_to_the_file() {
+    fn every_expansion_of_the_loaders_token_leads_to_the_file() {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("lib.so"), "content").unwrap();
         let interposer = InterposerFile::in_folder(root.path(), "lib.so").unwrap();

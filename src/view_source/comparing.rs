@@ -82,7 +82,7 @@ fn compare(
     let by = StepChoice::new(by, false);
     let plans = [plan(&mut a, &by)?, plan(&mut b, &by)?];
     by.check(plans.iter().all(|it| !it.is_empty()))?;
-    if let Some(steps) = paired([a.things(), b.things()], &plans) {
+    if let Some(steps) = paired([a.entities(), b.entities()], &plans) {
         sender.send(ComparisonResult::Steps(steps))?;
     }
     let changes = Diff::of_plans([&mut a, &mut b], Step::default(), plans)?;

@@ -14,9 +14,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use ascend_trace_export::{ExportSource, Exporter, SingleFile, Step, WantedPart, format, stream};
-use ascend_trace_recording::{Recording, TimeRange};
+use ascend_trace_recording::TimeRange;
 use ascend_trace_viewer::{self as viewer, JobNews, JobProgress};
 
+use crate::cli::trace_files::TraceFiles;
 use crate::stack_symbols;
 
 /// Calls and tasks of a range that is exported: all of it is in memory meanwhile.
@@ -35,7 +36,7 @@ pub(super) struct RunningExport {
 
 impl RunningExport {
     /// Begins to write a file, which must not exist.
-    pub(super) fn start(trace: PathBuf, wanted: viewer::ExportJob) -> anyhow::Result<Self> {
+    pub(super) fn start(trace: TraceFiles, wanted: viewer::ExportJob) -> anyhow::Result<Self> {
         let viewer::ExportJob {
             number,
             path,
@@ -103,7 +104,7 @@ fn exporter(path: &Path) -> anyhow::Result<&'static dyn Exporter> {
 
 struct ExportThread {
     number: u64,
-    trace: PathBuf,
+    trace: TraceFiles,
     path: PathBuf,
     range: Option<TimeRange>,
     exporter: &'static dyn Exporter,
@@ -168,7 +169,7 @@ impl ExportThread {
     }
 
     fn export(&self, writer: &mut dyn Write) -> anyhow::Result<()> {
-        let mut recording = Recording::open(&self.trace, |_, _| !self.is_stopped())?;
+        let mut recording = self.trace.read(|_, _| !self.is_stopped())?;
         recording.close()?;
         recording.set_symbols(stack_symbols::of_this_machine());
         let sink = &mut SingleFile::new(writer);

@@ -1,6 +1,5 @@
 //! Reads the range that the view shows, on a separate thread.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use ascend_trace_viewer::{BackgroundQuery, DerivedData, JobNews, RecordingOvervi
 
 use super::inbox::{Inbox, LoadedPart};
 use super::reader::{PartReader, ReaderInput};
+use crate::cli::trace_files::TraceFiles;
 
 /// A short recording has nearly always been read after this: then the first picture shows it.
 const FIRST: Duration = Duration::from_millis(50);
@@ -79,14 +79,14 @@ pub(super) struct PartLoader {
     position: u64,
     ended: Option<Option<i32>>,
     /// The last requested query.
-    asked: Option<u64>,
+    current_query: Option<u64>,
 }
 
 impl PartLoader {
     /// Begins to read a file. One that is not `ours` and rests for long has ended.
-    pub(super) fn start(path: PathBuf, ours: bool) -> anyhow::Result<Self> {
+    pub(super) fn start(files: TraceFiles, ours: bool) -> anyhow::Result<Self> {
         let (requests, inbox) = (Arc::<RequestSlot>::default(), Arc::<Inbox>::default());
-        let begin = ReaderInput { path, ours };
+        let begin = ReaderInput { files, ours };
         let reader = PartReader::new(Arc::clone(&requests), Arc::clone(&inbox));
         std::thread::Builder::new()
             .name("reader".into())
@@ -107,7 +107,7 @@ impl PartLoader {
             answered: 0,
             position: 0,
             ended: None,
-            asked: None,
+            current_query: None,
         })
     }
 
@@ -147,14 +147,14 @@ impl PartLoader {
 
     /// Starts a search, instead of the present one.
     pub(super) fn request(&mut self, query: Option<Box<BackgroundQuery>>) {
-        self.asked = query.as_ref().map(|query| query.number());
+        self.current_query = query.as_ref().map(|query| query.number());
         self.inbox.open().news.clear();
         self.requests.request(query);
     }
 
     /// Cancels a search, if it is the present one.
     pub(super) fn give_up(&mut self, number: u64) {
-        if self.asked == Some(number) {
+        if self.current_query == Some(number) {
             self.request(None);
         }
     }

@@ -9,6 +9,7 @@ use super::comparing::RunningComparison;
 use super::whole_check::WholeCheck;
 use super::{FileSource, file_first, view_options, writer_lock};
 use crate::cli::open_trace::Completeness;
+use crate::cli::trace_files::TraceFiles;
 use crate::output::print_message;
 
 /// Shows two files until the user has seen enough; `by` picks out the ranges that are steps. Returns the signal that ended
@@ -18,7 +19,8 @@ pub(crate) fn view_two(
     by: Option<String>,
     strict: bool,
 ) -> anyhow::Result<(Option<i32>, [Completeness; 2])> {
-    let [a, b] = paths;
+    let files = paths.map(TraceFiles::one);
+    let [a, b] = &files;
     let mut sources = [FileSource::open(a)?, FileSource::open(b)?];
     for path in paths {
         if writer_lock::is_held(path) == Some(true) {

@@ -1,20 +1,20 @@
-//! How often a growing file is looked at.
+//! The pause between two reads of a growing file.
 
 use std::time::{Duration, Instant};
 
-/// The shortest time between two looks.
+/// The shortest time between two reads of a file that grows.
 pub(super) const TICK: Duration = Duration::from_millis(50);
-/// The same where there will hardly be more.
+/// The same where more data is unlikely.
 pub(super) const IDLE_TICK: Duration = Duration::from_secs(1);
 /// No data will arrive: only the view's requests matter.
 pub(super) const UNTIL_ASKED: Duration = Duration::from_secs(24 * 3600);
-/// The pause after a look, as a multiple of its processor time: the recording has priority.
+/// The pause after a read, as a multiple of its processor time: the recording has priority.
 const PATIENCE: u32 = 2;
 
-/// When the next look is due.
+/// The time of the next read.
 pub(super) struct PollPace {
     due: Instant,
-    /// Processor time of this thread when the last look began.
+    /// Processor time of this thread when the last read began.
     used: Duration,
 }
 
@@ -30,7 +30,7 @@ impl PollPace {
         Instant::now() >= self.due
     }
 
-    /// How long there is to wait.
+    /// The time until the next read.
     pub(super) fn rest(&self) -> Duration {
         self.due.saturating_duration_since(Instant::now())
     }

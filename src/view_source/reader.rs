@@ -1,6 +1,6 @@
 //! The thread that reads a recording for the view, at the visible range.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use super::inbox::{Inbox, LoadedPart};
 use super::loader::{LoadRequest, RequestSlot};
 use super::poll_pace::{IDLE_TICK, PollPace, TICK, UNTIL_ASKED, step_back};
 use super::writer_lock;
+use crate::cli::trace_files::TraceFiles;
 use crate::stack_symbols;
 
 /// Calls and tasks that are read one by one; where there are more, sums are shown.
@@ -31,7 +32,7 @@ const LATE_TICK: Duration = Duration::from_secs(1);
 
 /// Input of the thread.
 pub(super) struct ReaderInput {
-    pub(super) path: PathBuf,
+    pub(super) files: TraceFiles,
     /// Whether it is being written by this process.
     pub(super) ours: bool,
 }
@@ -75,9 +76,9 @@ impl PartReader {
     /// Reads until the view ends or the file cannot be read.
     pub(super) fn run(mut self, begin: ReaderInput) {
         step_back();
-        let ReaderInput { path, ours } = begin;
-        self.may_rest = (!ours).then(|| path.clone());
-        if let Err(error) = self.read(&path) {
+        let ReaderInput { files, ours } = begin;
+        self.may_rest = (!ours).then(|| files.last().to_owned());
+        if let Err(error) = self.read(&files) {
             self.inbox.open().failed = Some(error);
         }
     }
@@ -87,16 +88,16 @@ impl PartReader {
         recording.complete() || self.may_rest.as_deref().is_some_and(writer_lock::is_gone)
     }
 
-    fn open(&self, path: &Path) -> Result<Recording, OpenError> {
+    fn open(&self, files: &TraceFiles) -> Result<Recording, OpenError> {
         let mut last_report = Instant::now();
         // A recorder may not have written its first bytes yet.
-        while !recognise(path)? {
+        while !recognise(files.last())? {
             let known = self.requests.now();
             if self.requests.wait(known, TICK).stop {
                 return Err(OpenError::Stopped);
             }
         }
-        let mut recording = Recording::open(path, |done, all| {
+        let mut recording = files.read(|done, all| {
             if last_report.elapsed() > TICK {
                 last_report = Instant::now();
                 self.inbox.open().opening = Some((done, all));
@@ -108,8 +109,8 @@ impl PartReader {
         Ok(recording)
     }
 
-    fn read(&self, path: &Path) -> Result<(), OpenError> {
-        let mut recording = match self.open(path) {
+    fn read(&self, files: &TraceFiles) -> Result<(), OpenError> {
+        let mut recording = match self.open(files) {
             Err(OpenError::Stopped) => return Ok(()),
             opened => opened?,
         };
@@ -135,8 +136,7 @@ impl PartReader {
             self.inbox.open().position = recording.position();
             if recording.complete() && !was_complete {
                 was_complete = true;
-                let end = recording.things().end();
-                self.inbox.open().ended = Some(end.map(|(_, status)| status));
+                self.inbox.open().ended = Some(recording.entities().exit_status());
             }
             let time = match (&query, recording.complete()) {
                 (Some(_), _) => Duration::ZERO,
@@ -186,7 +186,7 @@ impl PartReader {
             given.request = request;
             self.inbox.open().answered = request.number;
             if let Some(mut own) = query.take() {
-                match self.pursue(&mut recording, &mut own, request) {
+                match self.search_until_found(&mut recording, &mut own, request) {
                     Ok(true) => self.inbox.report(JobNews::Found(own)),
                     Ok(false) => query = Some(own),
                     Err(WindowError::Open(error)) => return Err(error),
@@ -197,7 +197,7 @@ impl PartReader {
     }
 
     /// Goes on looking for something until it is found or the view wants something else.
-    fn pursue(
+    fn search_until_found(
         &self,
         recording: &mut Recording,
         query: &mut BackgroundQuery,
@@ -336,7 +336,7 @@ impl PartReader {
             is_whole: given.loaded == Some(TimeRange::EVERYTHING),
             is_final: given.is_final,
         };
-        let trace = part.map_or_else(|| recording.things().clone(), |(trace, _)| trace);
+        let trace = part.map_or_else(|| recording.entities().clone(), |(trace, _)| trace);
         let derived = DerivedData::of(&trace, extent);
         let part = LoadedPart {
             trace,
@@ -373,7 +373,9 @@ fn overview(recording: &mut Recording, given: &SentParts) -> RecordingOverview {
         calls: counts.calls,
         tasks: counts.tasks,
         failed: counts.errors,
-        used: counts.streams.keys().copied().collect(),
+        used: (counts.streams.keys())
+            .map(|id| recording.entities().lane_of(*id))
+            .collect(),
         whole: Arc::clone(&given.whole),
         near: Arc::clone(&given.near),
         loaded: None,

@@ -15,6 +15,7 @@ use ascend_trace_viewer::{
 };
 
 use super::FileSource;
+use crate::cli::trace_files::TraceFiles;
 use crate::log::LogBook;
 use ascend_trace_collector::gauge::{self as collector, Gauge};
 
@@ -35,6 +36,7 @@ fn long_file() -> Vec<u8> {
     let end = EndRow {
         end_ns: 1,
         exit_status: 5,
+        ..EndRow::default()
     };
     writer.finish(end).unwrap()
 }
@@ -62,7 +64,7 @@ fn recording(path: &Path, bytes: &[u8]) -> FileSource {
 
 fn write(path: &Path, bytes: &[u8]) -> FileSource {
     fs::write(path, bytes).unwrap();
-    FileSource::open(path).unwrap()
+    FileSource::open(&TraceFiles::one(path)).unwrap()
 }
 
 #[test]
@@ -126,7 +128,7 @@ fn a_file_that_is_no_trace_is_refused_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notes.txt");
     fs::write(&path, vec![b'x'; 3 << 20]).unwrap();
-    assert!(FileSource::open(&path).is_err());
+    assert!(FileSource::open(&TraceFiles::one(&path)).is_err());
 }
 
 /// Waits for the last news of an export.

@@ -9,8 +9,12 @@ use clap::{Args, ValueEnum};
 use ascend_trace_format::session::Timing;
 use ascend_trace_recording::units::parse_duration;
 
+use super::ring::RingArgs;
+use super::roll::RollArgs;
+use super::window::WindowArgs;
 use crate::cli::dataset::run_name;
 use crate::metrics::{ListenAddress, MetricsOptions};
+use crate::recorder::timing::{budget_of, timing_of};
 
 #[derive(Debug, Args)]
 #[command(override_usage = "ascend-trace [record] [OPTIONS] [--] APP [ARGS]...")]
@@ -22,8 +26,13 @@ pub(crate) struct RecordArgs {
     /// pair of events around each task. `chained` leaves one out where a task begins when the one before
     /// it ends. `sample=N` times every N-th task of a stream. `hardware` reads the hardware log with msPTI
     /// and records no event. `both` does this as well as `events`. `off` makes no AscendCL call
-    #[arg(long, value_name = "HOW", value_parser = timing, default_value = "auto")]
+    #[arg(long, value_name = "HOW", value_parser = timing_of, default_value = "auto")]
     pub(crate) timing: Timing,
+
+    /// With `--timing auto`: the part of a stream's time that events may take, in percent. Tasks beyond it have
+    /// no events. `off` sets no limit
+    #[arg(long, value_name = "PERCENT", value_parser = budget, default_value = "off")]
+    pub(crate) budget: Budget,
 
     /// Run APP on the bundled software runtime instead of an installed CANN. Options are
     /// KEY=VALUE, separated by commas
@@ -82,6 +91,15 @@ pub(crate) struct RecordArgs {
     /// error. It is printed once, and again when nothing moves after the program has gone on
     #[arg(long, value_name = "DURATION", value_parser = watchdog)]
     pub(crate) watchdog: Option<Duration>,
+
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
+
+    #[command(flatten)]
+    pub(crate) ring: RingArgs,
+
+    #[command(flatten)]
+    pub(crate) roll: RollArgs,
 
     #[command(flatten)]
     pub(crate) metrics: MetricsArgs,
@@ -172,29 +190,14 @@ fn watchdog(text: &str) -> Result<Duration, String> {
 
 const SHORTEST_WATCH: Duration = Duration::from_secs(1);
 
-/// The value of `--timing`.
-fn timing(text: &str) -> Result<Timing, String> {
-    match text {
-        "events" => Ok(Timing::Events),
-        "chained" => Ok(Timing::Chained),
-        "off" => Ok(Timing::Off),
-        "auto" => Ok(Timing::Auto),
-        "hardware" => Ok(Timing::Hardware),
-        "both" => Ok(Timing::Both),
-        _ => text
-            .strip_prefix("sample=")
-            .and_then(|number| number.parse().ok())
-            .filter(|step| (1..=MOST_SAMPLED).contains(step))
-            .map(Timing::Sample)
-            .ok_or_else(|| {
-                format!(
-                    "it is events, chained, auto, hardware, both, off or sample=N with N from 1 to {MOST_SAMPLED}"
-                )
-            }),
-    }
-}
+/// A part of the time, of `WHOLE_BUDGET`; 0 for no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Budget(pub(crate) u32);
 
-const MOST_SAMPLED: u32 = 1_000_000;
+/// The value of `--budget`.
+fn budget(text: &str) -> Result<Budget, String> {
+    budget_of(text).map(Budget)
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineArg {

@@ -22,6 +22,10 @@ pub(crate) struct ViewArgs {
     #[arg(value_name = "OTHER")]
     pub(crate) other: Option<PathBuf>,
 
+    /// More files of `record --roll`: all files are shown as one recording
+    #[arg(value_name = "MORE")]
+    pub(crate) more: Vec<PathBuf>,
+
     /// With two files: the ranges or marks that are steps, as for `steps`
     #[arg(long, value_name = "PATTERN", requires = "other")]
     pub(crate) by: Option<String>,
@@ -33,6 +37,22 @@ pub(crate) struct ViewArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
+    /// The trace file; - is standard input. Several files of `record --roll` are read as one recording
+    #[arg(required = true, value_name = "FILE", value_parser = trace_file())]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Print a JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// As [`ReportArgs`], where other words follow the file.
+#[derive(Debug, Args)]
+pub(crate) struct FileReportArgs {
     /// The trace file; - is standard input
     #[arg(value_parser = trace_file())]
     pub(crate) file: PathBuf,
@@ -47,11 +67,35 @@ pub(crate) struct ReportArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ReportPageArgs {
+    /// The trace file; - is standard input. With two files, the report is on the second one, and has what changed from
+    /// the first one to it. Several files of `record --roll` are read as one recording
+    #[arg(required = true, value_name = "FILE", value_parser = trace_file())]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The HTML file [default: the name of the trace, with .html]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// The ranges or marks that are steps, as for `steps`
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) by: Option<String>,
+
+    /// Replace the HTML file if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
     /// The trace file, or the number of a process that is recorded, or of its recorder. A file of that name
     /// comes first; - is standard input. You may give several
     #[arg(required = true, value_name = "FILE|PID", value_parser = trace_file())]
-    pub(crate) asked: Vec<PathBuf>,
+    pub(crate) targets: Vec<PathBuf>,
 
     /// Print a JSON document instead of text
     #[arg(long)]
@@ -62,6 +106,34 @@ pub(crate) struct WhyArgs {
     pub(crate) strict: bool,
 }
 
+impl WhyArgs {
+    /// For these targets.
+    pub(crate) fn of(targets: Vec<PathBuf>, json: bool) -> Self {
+        Self {
+            targets,
+            json,
+            strict: false,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(override_usage = "ascend-trace ctl [OPTIONS] [PID|SESSION] COMMAND")]
+pub(crate) struct CtlArgs {
+    /// All recordings of this user
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Print a JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// The number of a recorded process or of a recorder, or a session file; then status, pause, resume, stop,
+    /// timing HOW, budget PERCENT, mark TEXT, snapshot or why. Without the first, the only recording that is running
+    #[arg(required = true, value_name = "COMMAND")]
+    pub(crate) words: Vec<String>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct StatsArgs {
     #[command(flatten)]
@@ -69,8 +141,13 @@ pub(crate) struct StatsArgs {
 
     /// Only this part of the recording, counted from its begin, such as 1.5ms..20ms. You may
     /// leave either end out
-    #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
+    #[arg(long, value_name = "BEGIN..END", value_parser = range::parse, allow_hyphen_values = true)]
     pub(crate) range: Option<RelativeRange>,
+
+    /// Tables of communication between ranks instead: the bytes, the wait for the last rank, the transfer, bandwidth, and
+    /// computing at the same time. By group, collective, rank and pair of ranks
+    #[arg(long)]
+    pub(crate) communication: bool,
 }
 
 #[derive(Debug, Args)]
@@ -99,7 +176,7 @@ pub(crate) struct CriticalArgs {
 
     /// Only this part of the recording, counted from its begin, such as 1.5ms..20ms; either
     /// end may be left out
-    #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
+    #[arg(long, value_name = "BEGIN..END", value_parser = range::parse, allow_hyphen_values = true)]
     pub(crate) range: Option<RelativeRange>,
 
     /// Only this step; `ascend-trace steps` lists the names
@@ -110,7 +187,7 @@ pub(crate) struct CriticalArgs {
 #[derive(Debug, Args)]
 pub(crate) struct WhatIfArgs {
     #[command(flatten)]
-    pub(crate) report: ReportArgs,
+    pub(crate) report: FileReportArgs,
 
     /// What is changed, all together: 'op=MatMul x0.5', 'stream=3 wait=none', 'sync=DeviceSync->event',
     /// 'copy x0' or 'launch x0' [default: several changes are tried, each alone]
@@ -179,9 +256,9 @@ pub(crate) struct DiffArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The trace file; - is standard input
-    #[arg(value_parser = trace_file(), required_unless_present = "list")]
-    pub(crate) file: Option<PathBuf>,
+    /// The trace file; - is standard input. Several files of `record --roll` are read as one recording
+    #[arg(value_name = "FILE", value_parser = trace_file(), required_unless_present = "list")]
+    pub(crate) files: Vec<PathBuf>,
 
     /// Print a JSON document instead of text
     #[arg(long)]

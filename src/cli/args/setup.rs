@@ -13,6 +13,13 @@ pub(crate) struct HooksArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// The folder of the recordings. Files outside of it are not read
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// Check the bundled software runtime instead of an installed CANN, as `record --soft` would use it
     #[arg(

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use ascend_trace_analysis::checks::{Entry, Finding, Severity, all};
-use ascend_trace_analysis::stats::Place;
+use ascend_trace_analysis::stats::CallSite;
 
 use super::suppress::Suppressions;
 
@@ -92,7 +92,7 @@ fn result(finding: &Finding, checks: &[Entry], uri: &str, suppressions: &Suppres
 
 /// Adds where in the program the first of the calls was made: the place is the source line then, and no
 /// longer the recording.
-fn locate(result: &mut Value, at: &Place) {
+fn locate(result: &mut Value, at: &CallSite) {
     if let (Some(file), Some(line)) = (&at.file, at.line) {
         result["locations"][0]["physicalLocation"] = json!({
             "artifactLocation": { "uri": uri(Path::new(file)) },
@@ -144,7 +144,7 @@ mod tests {
     /// Requirements of the standard for a log: its version and runs, the name of the tool, the text of
     /// every message, and a result that names a rule of the list by name and by place.
     #[test]
-    fn a_log_has_what_the_standard_requires() {
+    fn a_log_has_all_fields_that_the_standard_requires() {
         let trace = ascend_trace_testkit::timeline(
             "s1: memcpy(64,1000,5000)[10..20] by t1[0..1] | s2: memcpy(64,9000,1000)[10..20] by t1[2..3]
              t1: aclrtMalloc(64)[7us..8us]=207001",

@@ -51,7 +51,7 @@ impl AddTarget<'_> {
     pub(super) fn add(&self, file: &Path) -> Result<AddResult, AddError> {
         let content = FileState::of(file).map_err(AddError::Recording)?;
         let mut recording = open_trace::open_any(file).map_err(AddError::Recording)?;
-        let session = recording.things().session().clone();
+        let session = recording.entities().session().clone();
         let id = identity::id(&session, &content);
         if let Some(other) = self.other(&id, file) {
             let (file, other) = (file.display(), other.display());
@@ -157,7 +157,7 @@ pub(super) fn export<'w>(
         .map_err(|error| AddError::Recording(Error::new(error)))?;
     wanted.steps = report.map(|it| Arc::from(it.steps));
     wanted.critical = Arc::new(path.segments);
-    let mut exporter = Dataset::of(recording.things());
+    let mut exporter = Dataset::of(recording.entities());
     if let Some(tables) = tables {
         exporter = exporter.with_only(tables);
     }

@@ -18,7 +18,7 @@ pub(crate) fn write_tables(
     tables: &[String],
     progress: &mut dyn FnMut(u64, u64),
 ) -> anyhow::Result<()> {
-    let session = recording.things().session().clone();
+    let session = recording.entities().session().clone();
     let (run, host) = (add::run(&session), plain(&session.host));
     let place = PartitionPath {
         run: &run,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ascend_trace_analysis::diff::{Diff, Kind, Row, Verdict};
+use ascend_trace_analysis::diff::{Diff, Row, SubjectKind, Verdict};
 use ascend_trace_export::NamePattern;
 
 /// The metric that is the duration of a step, and no operation.
@@ -63,8 +63,8 @@ impl FailCondition {
     pub(super) fn judge(&self, found: &Diff, alpha: f64) -> ConditionResult {
         let pattern = NamePattern::new(&self.metric);
         let kind = match self.of_step() {
-            true => Kind::Step,
-            false => Kind::Operation,
+            true => SubjectKind::Step,
+            false => SubjectKind::Operation,
         };
         let rows = found.rows_of(kind, |name| pattern.matches(name));
         let (mut any, mut too_few) = (false, false);

@@ -1,14 +1,12 @@
 //! A comparison as text.
 
-use ascend_trace_analysis::diff::{Amount, Change, Diff, Edit, Kind, Pair, Row, Summary, Verdict};
-use ascend_trace_recording::units::{duration, signed_duration};
+use ascend_trace_analysis::diff::{Change, Diff, Edit, Pair, Row, SubjectKind, Summary, Verdict};
+use ascend_trace_recording::units::duration;
 
-use crate::text_table::{TableRows, count};
+use crate::text_table::{count, declared};
 
 /// Changes that are listed of each pair, unless all rows are asked for.
 const LISTED: usize = 30;
-/// Smaller errors, as a part of the time in A, are left out.
-const SEEN: f64 = 0.0005;
 
 pub(super) fn of(found: &Diff, all: bool) -> String {
     let mut parts = Vec::new();
@@ -39,7 +37,7 @@ pub(super) fn of(found: &Diff, all: bool) -> String {
 
 fn of_pair(found: &Diff, pair: &Pair, all: bool) -> String {
     let mut text = head(found, pair);
-    let step = pair.rows.iter().find(|it| it.kind == Kind::Step);
+    let step = pair.rows.iter().find(|it| it.kind == SubjectKind::Step);
     text += &step.map_or_else(String::new, headline);
     let edits: Vec<&Edit> = pair.edits.iter().filter(|it| it.certain || all).collect();
     if !edits.is_empty() {
@@ -48,7 +46,7 @@ fn of_pair(found: &Diff, pair: &Pair, all: bool) -> String {
             .iter()
             .for_each(|it| text += &format!("  {}\n", edit(it)));
     }
-    let rows = pair.rows.iter().filter(|it| it.kind != Kind::Step);
+    let rows = pair.rows.iter().filter(|it| it.kind != SubjectKind::Step);
     let rows: Vec<&Row> = rows
         .filter(|it| all || it.verdict != Verdict::Same)
         .collect();
@@ -59,7 +57,12 @@ fn of_pair(found: &Diff, pair: &Pair, all: bool) -> String {
             (false, Some(_)) => "Changes, by the time that they add to a step",
             (false, None) => "Changes, by the time that they add in all",
         };
-        text += &format!("\n{title}\n{}", table(rows.iter().take(most), pair));
+        text += &format!(
+            "\n{title}\n{}",
+            declared(rows.iter().take(most).copied(), 0)
+                .with_only_if("most of it", pair.a_process.is_some())
+                .render(2)
+        );
     }
     if rows.len() > most {
         let more = count((rows.len() - most) as u64);
@@ -149,65 +152,10 @@ fn edit(edit: &Edit) -> String {
     )
 }
 
-fn table<'r>(rows: impl Iterator<Item = &'r &'r Row> + Clone, pair: &Pair) -> String {
-    let has_steps = pair.a_process.is_some();
-    let has_errors = rows.clone().any(|it| !error(it).is_empty());
-    let table = TableRows::of(rows)
-        .right("adds", |it| signed_duration(it.impact_ns))
-        .left("", |it| it.word())
-        .left("of", |it| it.kind.name())
-        .left("what", |it| it.name.clone())
-        .right("change", |it| percent(it.change))
-        .right("from", |it| part(it.low_ns, it))
-        .right("to", |it| part(it.high_ns, it))
-        .right("error", |it| error(it))
-        .right("A", |it| time(it.a.typical_ns))
-        .right("B", |it| time(it.b.typical_ns))
-        .right("count", |it| counts(&it.a, &it.b))
-        .right("p", |it| {
-            chance(it.p_corrected).trim_start_matches(", p ").to_owned()
-        })
-        .left("most of it", |it| match (it.place, it.there_ns) {
-            (Some(place), Some(there)) if it.verdict != Verdict::Same => {
-                format!("{}, operation {}", signed_duration(there), count(place))
-            }
-            _ => String::new(),
-        })
-        .table();
-    let table = table.with_only_if("error", has_errors);
-    table.with_only_if("most of it", has_steps).render(2)
-}
-
 fn time(ns: Option<i64>) -> String {
     ns.map_or_else(|| "-".to_owned(), duration)
 }
 
 fn percent(part: Option<f64>) -> String {
     part.map_or_else(|| "-".to_owned(), |it| format!("{:+.1} %", it * 100.0))
-}
-
-fn part(ns: Option<i64>, row: &Row) -> String {
-    let base = row.a.typical_ns.filter(|it| *it > 0);
-    percent(ns.zip(base).map(|(ns, base)| ns as f64 / base as f64))
-}
-
-/// By how much measuring alone can make the change, if that is seen.
-fn error(row: &Row) -> String {
-    let base = row.a.typical_ns.filter(|it| *it > 0);
-    let share = base.map_or(0.0, |base| row.open_ns as f64 / base as f64);
-    match share >= SEEN {
-        true => format!("± {:.1} %", share * 100.0),
-        false => String::new(),
-    }
-}
-
-fn counts(a: &Amount, b: &Amount) -> String {
-    let one = |it: f64| match it.fract() == 0.0 {
-        true => count(it as u64),
-        false => format!("{it:.2}"),
-    };
-    match a.count == b.count {
-        true => one(a.count),
-        false => format!("{} / {}", one(a.count), one(b.count)),
-    }
 }

@@ -45,14 +45,14 @@ pub(super) fn on_device(device: u32, environment: &Environment) -> anyhow::Resul
         .output()
         .with_context(|| format!("cannot run {}", program.display()))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.trim();
+        let message = String::from_utf8_lossy(&output.stderr);
+        let message = message.trim();
         bail!(
             "nothing could be measured on device {device}: {}",
-            if said.is_empty() {
+            if message.is_empty() {
                 output.status.to_string()
             } else {
-                said.to_owned()
+                message.to_owned()
             }
         );
     }

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_tells_share_amount_and_what_is_left() {
+    fn a_line_shows_share_amount_and_remaining_time() {
         let line = |done, seconds| {
             let passed = Duration::from_secs(seconds);
             text("exporting", "M rows", (done, 20_000_000), passed)

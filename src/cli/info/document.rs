@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use ascend_trace_analysis as analysis;
 use ascend_trace_analysis::graphs::Outcome;
+use ascend_trace_analysis::stats::EventCost;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::{Counter, LogState};
 use ascend_trace_recording::recording::FileCounts;
@@ -17,7 +18,6 @@ use ascend_trace_recording::{
 
 use super::coverage::{self, LibraryCoverage};
 use crate::cli::document_head::DocumentHead;
-use crate::cli::open_trace::Completeness;
 
 #[derive(Serialize)]
 pub(crate) struct InfoDocument {
@@ -27,6 +27,8 @@ pub(crate) struct InfoDocument {
     pub(crate) end_ns: Option<i64>,
     /// The program's exit status; `null` when the recording was stopped short or still runs.
     pub(crate) exit_status: Option<i32>,
+    /// Why the recording ended before the program.
+    pub(crate) end_reason: Option<String>,
     /// `complete` and the parts of it.
     #[serde(flatten)]
     pub(crate) head: DocumentHead,
@@ -108,8 +110,8 @@ pub(crate) struct ValueSpread {
     pub(crate) max: i64,
 }
 
-impl From<analysis::log::Spread> for ValueSpread {
-    fn from(spread: analysis::log::Spread) -> Self {
+impl From<analysis::log_comparison::Spread> for ValueSpread {
+    fn from(spread: analysis::log_comparison::Spread) -> Self {
         Self {
             min: spread.least,
             p50: spread.median,
@@ -119,7 +121,7 @@ impl From<analysis::log::Spread> for ValueSpread {
     }
 }
 
-fn hardware_log(trace: &Trace, compared: &[analysis::log::Comparison]) -> HardwareLog {
+fn hardware_log(trace: &Trace, compared: &[analysis::log_comparison::Comparison]) -> HardwareLog {
     let counter = |counter: Counter| trace.counter(counter as u16);
     let states = trace.rows::<LogRow>();
     let compared = compared.iter().map(|it| SourceComparison {
@@ -199,6 +201,8 @@ pub(crate) struct StreamInfo {
     pub(crate) device: u32,
     pub(crate) stream_id: i64,
     pub(crate) is_default: bool,
+    /// How many streams had the number, one after another.
+    pub(crate) lives: u64,
     pub(crate) tasks: u64,
     pub(crate) timed: u64,
     /// How its tasks were timed, at least for a while.
@@ -229,7 +233,7 @@ pub(crate) struct TaskCounts {
     pub(crate) untimed: BTreeMap<&'static str, u64>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct GraphCounts {
     pub(crate) count: u64,
     pub(crate) nodes: u64,
@@ -238,7 +242,7 @@ pub(crate) struct GraphCounts {
 }
 
 /// A capture that failed.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct FailedGraph {
     pub(crate) process: u32,
     pub(crate) pid: u32,
@@ -279,6 +283,11 @@ pub(crate) struct TracerCost {
     pub(crate) sampled_streams: u64,
     /// Timed tasks that took less time than an event record does.
     pub(crate) short_tasks: u64,
+    /// Time that the tool's events took on devices.
+    pub(crate) events_device_ns: u64,
+    /// Their part of the time of streams, on devices and in the program's threads; `null` where too little is known.
+    pub(crate) events_device_share: Option<f64>,
+    pub(crate) events_host_share: Option<f64>,
 }
 
 fn cost(trace: &Trace) -> TracerCost {
@@ -292,6 +301,7 @@ fn cost(trace: &Trace) -> TracerCost {
         }
     };
     let per_task = |sum: u64| per(timed_tasks, sum);
+    let shares = EventCost::of(trace);
     let recording = trace.costs().total();
     let host_ns = [
         recording.recording_ns,
@@ -316,6 +326,9 @@ fn cost(trace: &Trace) -> TracerCost {
         chained_streams: counter(Counter::ChainedStreams),
         sampled_streams: counter(Counter::SampledStreams),
         short_tasks: counter(Counter::ShortTasks),
+        events_device_ns: shares.device_ns,
+        events_device_share: shares.device,
+        events_host_share: shares.host,
     }
 }
 
@@ -325,15 +338,15 @@ pub(super) struct RecordingFacts {
     pub(super) counts: FileCounts,
     pub(super) graphs: GraphCounts,
     /// What two sources of times say of the same tasks.
-    compared: Vec<analysis::log::Comparison>,
+    compared: Vec<analysis::log_comparison::Comparison>,
 }
 
 /// Recordings of more rows are not compared: all tasks are looked at together.
 const MOST_COMPARED: u64 = 1 << 20;
 
 /// Compares the sources of times, if there are two.
-fn compared(recording: &mut Recording) -> Vec<analysis::log::Comparison> {
-    if recording.things().session().timing != "both" {
+fn compared(recording: &mut Recording) -> Vec<analysis::log_comparison::Comparison> {
+    if recording.entities().session().timing != "both" {
         return Vec::new();
     }
     let Some(span) = recording.span() else {
@@ -343,7 +356,10 @@ fn compared(recording: &mut Recording) -> Vec<analysis::log::Comparison> {
         TimeRange::new(span.begin, span.end.saturating_add(1)),
         MOST_COMPARED,
     );
-    whole.map_or_else(|_| Vec::new(), |trace| analysis::log::compare(&trace))
+    whole.map_or_else(
+        |_| Vec::new(),
+        |trace| analysis::log_comparison::compare(&trace),
+    )
 }
 
 impl RecordingFacts {
@@ -356,7 +372,7 @@ impl RecordingFacts {
             span: trace.span(),
             counts: FileCounts::of(trace),
             graphs: GraphCounts::of(trace, &graphs, replays.sum()),
-            compared: analysis::log::compare(trace),
+            compared: analysis::log_comparison::compare(trace),
         }
     }
 
@@ -374,21 +390,22 @@ impl RecordingFacts {
 
 impl InfoDocument {
     /// The document about a recording with the things of `trace`.
-    pub(super) fn of(trace: &Trace, facts: RecordingFacts, condition: &Completeness) -> Self {
-        let counts = facts.counts;
+    pub(super) fn of(trace: &Trace, facts: &RecordingFacts, head: DocumentHead) -> Self {
+        let counts = &facts.counts;
         Self {
             session: trace.session().clone(),
             begin_ns: facts.span.map(|span| span.begin),
             end_ns: facts.span.map(|span| span.end),
-            exit_status: trace.end().map(|end| end.1),
-            head: DocumentHead::of([condition]),
-            processes: processes(trace, &counts),
+            exit_status: trace.exit_status(),
+            end_reason: trace.end_reason().map(ToOwned::to_owned),
+            head,
+            processes: processes(trace, counts),
             devices: devices(trace),
-            streams: streams(trace, &counts),
-            calls: calls(trace, &counts),
-            tasks: tasks(&counts),
+            streams: streams(trace, counts),
+            calls: calls(trace, counts),
+            tasks: tasks(counts),
             events: counts.events,
-            graphs: facts.graphs,
+            graphs: facts.graphs.clone(),
             ranges: counts.ranges,
             coverage: coverage::of(trace),
             inner: trace.rows::<InnerRow>().map(InnerRecording::of).collect(),
@@ -457,21 +474,25 @@ fn devices(trace: &Trace) -> Vec<DeviceInfo> {
 }
 
 fn streams(trace: &Trace, counts: &FileCounts) -> Vec<StreamInfo> {
-    let numbered = (0..).map(StreamId).zip(trace.streams());
-    let rows = numbered.map(|(id, stream)| {
+    let mut rows: BTreeMap<StreamId, StreamInfo> = BTreeMap::new();
+    for (id, stream) in (0..).map(StreamId).zip(trace.streams()) {
         let (tasks, timed) = counts.streams.get(&id).copied().unwrap_or_default();
-        StreamInfo {
+        let row = rows.entry(trace.lane_of(id)).or_insert_with(|| StreamInfo {
             process: trace.process(stream.process).serial,
             pid: trace.process(stream.process).pid,
             device: stream.device,
             stream_id: stream.number(),
             is_default: stream.is_default,
-            tasks,
-            timed,
+            lives: 0,
+            tasks: 0,
+            timed: 0,
             timing: trace.timing_of(id).to_owned(),
-        }
-    });
-    rows.collect()
+        });
+        row.lives += 1;
+        row.tasks += tasks;
+        row.timed += timed;
+    }
+    rows.into_values().collect()
 }
 
 impl GraphCounts {

@@ -4,14 +4,16 @@ use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::duration;
 
 use super::coverage::LibraryCoverage;
-use super::document::{DeviceInfo, InfoDocument, StreamInfo};
+use super::document::{DeviceInfo, InfoDocument, StreamInfo, TracerCost};
 use crate::cli::clocks;
 use crate::cli::open_trace::unusual_clock;
 use crate::quote::quoted_path;
-use crate::text_table::{TableRows, TextTable, count, percent};
+use crate::text_table::{ProcessRanks, TableRows, TextTable, count, percent};
 
 pub(crate) fn text(document: &InfoDocument) -> String {
     let mut text = head(document);
+    let ranks = document.processes.iter().map(|it| (it.process, it.rank));
+    let ranks = ProcessRanks::of(ranks);
     for (title, table) in [
         ("Processes", processes(document)),
         (
@@ -31,7 +33,10 @@ pub(crate) fn text(document: &InfoDocument) -> String {
     ] {
         // Several processes may have the same pid.
         let several = document.processes.len() > 1 || title == "Processes";
-        let table = table.with_only_if("process", several);
+        let table = match several {
+            true => table.with_ranks(&ranks),
+            false => table.with_only_if("process", false),
+        };
         let table = table.with_only_if("host", !document.session.hosts.is_empty());
         if !table.is_empty() {
             text.push_str(&format!("\n{title}\n{}", table.render(2)));
@@ -89,13 +94,45 @@ fn hardware_log(document: &InfoDocument) -> String {
     text
 }
 
+/// The part of a recording that a ring or a snapshot has, and the snapshot's reason; empty for other recordings.
+fn ring(document: &InfoDocument) -> String {
+    let Some(kept) = &document.session.kept else {
+        return String::new();
+    };
+    let since = |moment: i64| duration(moment - document.session.start_ns);
+    if let Some(part) = &document.session.part {
+        let (number, at) = (part.number, since(kept.since_ns));
+        return format!(
+            "{:<12} begins with file {number} of the recording (--roll), {at} after its start\n",
+            "part"
+        );
+    }
+    let mut text = format!(
+        "{:<12} only the last part: from {} after the start of the recording on\n",
+        "ring",
+        since(kept.since_ns)
+    );
+    if let Some(snapshot) = &kept.snapshot {
+        let (at, reason) = (since(snapshot.at_ns), plain(&snapshot.reason));
+        text.push_str(&format!("{:<12} at {at}: {reason}\n", "snapshot"));
+    }
+    text
+}
+
 fn head(document: &InfoDocument) -> String {
     let session = &document.session;
     let span = document.end_ns.zip(document.begin_ns);
     let length = span.map_or_else(|| "-".to_owned(), |(end, begin)| duration(end - begin));
+    let kept = session.kept.as_ref();
     let status = match document.exit_status {
+        None if kept.is_some_and(|it| it.snapshot.is_some()) => {
+            "unknown: this is a snapshot".to_owned()
+        }
         Some(status) => status.to_string(),
-        None => "unknown: still running, or stopped short".to_owned(),
+        None => match &document.end_reason {
+            Some(reason) => format!("unknown: {reason}"),
+            None => "unknown: still running, or stopped short".to_owned(),
+        },
     };
     let tasks = &document.tasks;
     let calls = &document.calls;
@@ -159,6 +196,7 @@ fn head(document: &InfoDocument) -> String {
         .iter()
         .map(|(name, value)| format!("{name:<12} {}\n", plain(value)))
         .collect();
+    text.push_str(&ring(document));
     for host in &session.hosts {
         text.push_str(&format!(
             "{:<12} {}\n",
@@ -171,11 +209,15 @@ fn head(document: &InfoDocument) -> String {
     }
     if document.cost.chained_streams > 0 || document.cost.sampled_streams > 0 {
         text.push_str(&format!(
-            "{:<12} auto: one event per task on {} streams, every eighth task on {}\n",
+            "{:<12} auto: one event per task on {} streams, some tasks without events on {}\n",
             "timing",
             count(document.cost.chained_streams),
             count(document.cost.sampled_streams),
         ));
+    }
+    if document.cost.events_device_ns > 0 {
+        let line = event_cost(&document.cost, session.budget);
+        text.push_str(&format!("{:<12} {line}\n", "event cost"));
     }
     text.push_str(&hardware_log(document));
     if document.cost.short_tasks > 0 {
@@ -211,6 +253,22 @@ fn head(document: &InfoDocument) -> String {
             "stubs",
             count(document.cost.functions_without_stub),
         ));
+    }
+    text
+}
+
+/// The cost of the events around tasks, and the budget.
+fn event_cost(cost: &TracerCost, budget: Option<u32>) -> String {
+    let device = i64::try_from(cost.events_device_ns).unwrap_or(i64::MAX);
+    let mut text = format!("about {} on devices", duration(device));
+    if let Some((device, host)) = cost.events_device_share.zip(cost.events_host_share) {
+        let (device, host) = (device * 100.0, host * 100.0);
+        text.push_str(&format!(
+            "; of the time of streams: {device:.2} % on devices, {host:.2} % in the program's threads"
+        ));
+    }
+    if let Some(budget) = budget {
+        text.push_str(&format!("; budget {} %", f64::from(budget) / 100.0));
     }
     text
 }

@@ -85,22 +85,29 @@ fn refuse_copy(one: &MergedRecording, other: &MergedRecording) -> anyhow::Result
 
 fn input(path: &Path) -> anyhow::Result<MergedRecording> {
     let recording = open_trace::open_any(path)?;
-    let things = recording.things();
-    let session = things.session().clone();
+    let entities = recording.entities();
+    let session = entities.session().clone();
     if !session.hosts.is_empty() {
         let shown = path.display();
         bail!("{shown} is a merged file: merge the recordings that it was made of");
     }
-    let mut processes: Vec<u32> = things.processes().iter().map(|it| it.serial).collect();
+    if session.part.is_some() {
+        let shown = path.display();
+        bail!("{shown}: it is a file of --roll, and merge needs a recording in one file");
+    }
+    let mut processes: Vec<u32> = entities.processes().iter().map(|it| it.serial).collect();
     processes.sort_unstable();
-    let ranks = things.processes().iter().filter_map(|it| it.rank_number());
+    let ranks = entities
+        .processes()
+        .iter()
+        .filter_map(|it| it.rank_number());
     Ok(MergedRecording {
         path: path.to_owned(),
         processes,
         rank: ranks.min(),
-        ended: things.end().is_some(),
+        ended: entities.end().is_some(),
         growing: recording.is_growing(),
-        lost: LossCounts::of(things),
+        lost: LossCounts::of(entities),
         session,
     })
 }

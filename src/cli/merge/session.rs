@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Duration, SecondsFormat};
 
 use ascend_trace_analysis::align::{Alignment, Recorded};
-use ascend_trace_recording::rows::{HostRow, SessionRow};
+use ascend_trace_recording::rows::{HostRow, KeptRow, SessionRow};
 
 use super::inputs::MergedRecording;
 use crate::cli::clocks;
@@ -31,11 +31,13 @@ pub(super) fn of(
     let later = start_ns.saturating_sub(own.start_ns);
     let timings = inputs.iter().map(|it| &*it.session.timing);
     let runtimes = inputs.iter().map(|it| &*it.session.runtime);
+    let budgets: BTreeSet<_> = inputs.iter().map(|it| it.session.budget).collect();
     let depths: BTreeSet<_> = inputs.iter().map(|it| it.session.queue_depth).collect();
     SessionRow {
         host: names(alignment),
         timing: joined_names(timings),
         runtime: joined_names(runtimes),
+        budget: own.budget.filter(|_| budgets.len() == 1),
         queue_depth: own.queue_depth.filter(|_| depths.len() == 1),
         start_time: shifted_time(&own.start_time, later),
         start_ns,
@@ -44,9 +46,30 @@ pub(super) fn of(
             0 => 0,
             at => at.saturating_add(later),
         },
+        kept: kept(inputs, alignment),
         hosts: hosts(alignment, notes, processes),
         ..own
     }
+}
+
+/// The part that all rings together have, on the merged clock. A recording of everything has it from its begin on.
+fn kept(inputs: &[MergedRecording], alignment: &Alignment) -> Option<KeptRow> {
+    let parts = inputs.iter().enumerate().map(|(number, it)| {
+        let mut kept = it.session.kept.clone()?;
+        let mapping = alignment.mapping(number);
+        kept.since_ns = mapping.map(kept.since_ns).ns;
+        let snapshot = kept.snapshot.as_mut();
+        if let Some(snapshot) = snapshot {
+            snapshot.at_ns = mapping.map(snapshot.at_ns).ns;
+        }
+        Some(kept)
+    });
+    let parts: Vec<KeptRow> = parts.collect::<Option<_>>()?;
+    let snapshots = parts.iter().filter_map(|it| it.snapshot.clone());
+    Some(KeptRow {
+        since_ns: parts.iter().map(|it| it.since_ns).min()?,
+        snapshot: snapshots.min_by_key(|it| it.at_ns),
+    })
 }
 
 fn hosts(

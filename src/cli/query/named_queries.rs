@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_query_says_what_it_returns() {
+    fn each_query_describes_its_result() {
         for query in QUERIES {
             assert!(query.text.starts_with("-- "), "{}", query.name);
             assert!(query.title().ends_with('?'), "{}", query.name);

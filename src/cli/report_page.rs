@@ -1,0 +1,225 @@
+//! `report`: a recording as one HTML file. Its numbers are those of the documents that other commands print.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+
+use ascend_trace_analysis::checks::Findings;
+use ascend_trace_analysis::critical::Critical;
+use ascend_trace_analysis::diff::Diff;
+use ascend_trace_analysis::stats::Tables;
+use ascend_trace_analysis::steps::Report;
+use ascend_trace_analysis::whatif::WhatIf;
+use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_recording::Recording;
+use ascend_trace_report::{CommunicationFold, MemoryFold, Page, StepSeries, TimelineFold, slowest};
+
+use super::args::{ReportPageArgs, STDIN};
+use super::check::CheckDocument;
+use super::diff::DiffDocument;
+use super::document_head::{DocumentHead, ReportDocument};
+use super::open_trace::{self, Completeness};
+use super::step_choice::StepChoice;
+use super::trace_files::TraceFiles;
+use super::{info, output_file};
+use crate::stack_symbols;
+
+/// Bytes of each document in the page.
+const INFO: usize = 100_000;
+const STATS: usize = 300_000;
+const STEPS: usize = 150_000;
+const CHECK: usize = 150_000;
+const CRITICAL: usize = 60_000;
+const DIFF: usize = 150_000;
+const WHAT_IF: usize = 60_000;
+const COMMUNICATION: usize = 80_000;
+const TIMELINE: usize = 1_500_000;
+
+/// Steps that get a row.
+const SLOW_STEPS: usize = 60;
+
+pub(crate) fn run(args: &ReportPageArgs) -> anyhow::Result<u8> {
+    let all = TraceFiles::new(&args.files);
+    let (earlier, own) = match args.files.as_slice() {
+        [] => bail!("no trace is named"),
+        [one] => (None, TraceFiles::one(one)),
+        [_, _, ..] if all.are_parts() => (None, all),
+        [earlier, one] => (Some(earlier.as_path()), TraceFiles::one(one)),
+        _ => bail!(
+            "a report is on one recording or on two: only files of `record --roll` may be more"
+        ),
+    };
+    let name = own.name();
+    let file = name.as_path();
+    let output = output(args, own.last())?;
+    output_file::check(&output, args.force)?;
+    let mut recording = own.open()?;
+    let earlier = earlier
+        .map(|path| anyhow::Ok((path, open_trace::open_any(path)?)))
+        .transpose()?;
+    let mut page = page(args, file, &mut recording)
+        .with_context(|| format!("cannot read {}", file.display()))?;
+    let earlier = match earlier {
+        Some((path, earlier)) => {
+            add_changes(&mut page, args, (path, earlier), (file, &mut recording))?
+        }
+        None => 0,
+    };
+    open_trace::say_warnings(file, &recording);
+    stack_symbols::say_missing(&recording);
+    output_file::write(&output, |mut html| {
+        html.write_all(page.html().as_bytes())?;
+        Ok(())
+    })?;
+    let own = Completeness::of_recording(&recording).status(args.strict);
+    Ok(own.max(earlier))
+}
+
+fn output(args: &ReportPageArgs, file: &Path) -> anyhow::Result<PathBuf> {
+    let output = match &args.output {
+        Some(path) => path.clone(),
+        None if file == Path::new(STDIN) => {
+            bail!("a trace from standard input has no name to call the report by: use --output")
+        }
+        None => file.with_extension("html"),
+    };
+    let is_input = |it: &PathBuf| output_file::is_same(it, &output);
+    match args.files.iter().any(is_input) {
+        true => bail!(
+            "{} is the trace itself: name another file",
+            output.display()
+        ),
+        false => Ok(output),
+    }
+}
+
+fn page(args: &ReportPageArgs, file: &Path, recording: &mut Recording) -> anyhow::Result<Page> {
+    // It looks for damage in all of the file, so the others know of it, too.
+    let info = info::of_recording(recording)?;
+    let mut page = Page::new(&title(file, recording));
+    page.add("info", &info, INFO)?;
+    let span = recording.span().unwrap_or_default();
+    let timeline = TimelineFold::of_range(span, recording.entities(), TIMELINE);
+    let folds = (
+        (Tables::within(recording.span()), Findings::default()),
+        (
+            timeline,
+            (CommunicationFold::default(), MemoryFold::of_range(span)),
+        ),
+    );
+    let found = folds.of_recording(recording, Step::default(), |_| true)?;
+    let ((mut stats, findings), (timeline, (communication, memory))) =
+        found.context("it was cancelled")?;
+    // The document `steps` has them.
+    stats.steps.clear();
+    page.add("stats", &ReportDocument::of(&stats, head(recording)), STATS)?;
+    page.add(
+        "check",
+        &CheckDocument::of(&findings, 0, head(recording)),
+        CHECK,
+    )?;
+    page.add_whole("timeline", &timeline)?;
+    page.add_whole("memory", &memory)?;
+    page.add("communication", &communication, COMMUNICATION)?;
+    add_steps(&mut page, args, recording)?;
+    add_critical(&mut page, recording)?;
+    add_what_if(&mut page, recording)?;
+    Ok(page)
+}
+
+fn head(recording: &Recording) -> DocumentHead {
+    DocumentHead::of([&Completeness::of_recording(recording)])
+}
+
+/// The program, or the file where that is not known.
+fn title(file: &Path, recording: &Recording) -> String {
+    let program = recording.entities().session().command.first();
+    let program = program.map(|it| file_name(Path::new(it)));
+    match program.filter(|it| !it.is_empty()) {
+        Some(program) => format!("{program} ({})", file_name(file)),
+        None => file_name(file),
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn add_steps(
+    page: &mut Page,
+    args: &ReportPageArgs,
+    recording: &mut Recording,
+) -> anyhow::Result<()> {
+    let by = StepChoice::new(args.by.as_deref(), false);
+    let found = by.with(|wanted| Report::of_recording(recording, Step::default(), wanted))?;
+    by.check(!found.steps.is_empty())?;
+    let shown = slowest(&found, SLOW_STEPS);
+    page.add("steps", &ReportDocument::of(&shown, head(recording)), STEPS)?;
+    page.leave_out("steps", "steps", found.steps.len() - shown.steps.len());
+    #[derive(Serialize)]
+    struct Series {
+        series: Vec<StepSeries>,
+    }
+    let series = StepSeries::of(&found);
+    page.add_whole("step_series", &Series { series })?;
+    Ok(())
+}
+
+fn add_critical(page: &mut Page, recording: &mut Recording) -> anyhow::Result<()> {
+    let path = match recording.span() {
+        Some(span) => Critical::of_recording(recording, Step::default(), span)?,
+        None => Critical::default(),
+    };
+    // Without the pieces.
+    let document = ReportDocument::of(&path, head(recording));
+    page.add("critical", &document, CRITICAL)?;
+    Ok(())
+}
+
+fn add_what_if(page: &mut Page, recording: &mut Recording) -> anyhow::Result<()> {
+    let simulated = WhatIf::of_recording(recording, Step::default())?;
+    let check = simulated.order_check();
+    let verdicts = check.of_recording(recording, Step::default(), |_| true)?;
+    let found = simulated.suggest(&verdicts.unwrap_or_default());
+    page.add(
+        "what-if",
+        &ReportDocument::of(&found, head(recording)),
+        WHAT_IF,
+    )?;
+    Ok(())
+}
+
+/// The content of `diff --json`, with the names of the files.
+#[derive(Serialize)]
+struct Differences<'d> {
+    a_name: String,
+    b_name: String,
+    #[serde(flatten)]
+    diff: DiffDocument<'d>,
+}
+
+/// What changed from an earlier recording. Returns the status for that one.
+fn add_changes(
+    page: &mut Page,
+    args: &ReportPageArgs,
+    (a_path, mut a): (&Path, Recording),
+    (b_path, b): (&Path, &mut Recording),
+) -> anyhow::Result<u8> {
+    let by = StepChoice::new(args.by.as_deref(), false);
+    let found = by
+        .with(|wanted| Diff::of_recordings([&mut a, b], Step::default(), wanted))
+        .with_context(|| format!("cannot read {} or {}", a_path.display(), b_path.display()))?;
+    open_trace::check(&mut a, args.strict)?;
+    open_trace::say_warnings(a_path, &a);
+    let conditions = [&a, &*b].map(Completeness::of_recording);
+    let document = Differences {
+        a_name: file_name(a_path),
+        b_name: file_name(b_path),
+        diff: DiffDocument::of(&found, DocumentHead::of(&conditions), &[]),
+    };
+    page.add("diff", &document, DIFF)?;
+    Ok(conditions[0].status(args.strict))
+}

@@ -1,0 +1,75 @@
+//! `stats --communication`: tables of communication between ranks.
+
+use anyhow::Context;
+use serde::Serialize;
+
+use ascend_trace_analysis::columns::TableRow;
+use ascend_trace_analysis::communication::{Communication, CommunicationFold};
+use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_recording::Recording;
+
+use super::ROWS;
+use crate::cli::args::StatsArgs;
+use crate::cli::document_head::ReportDocument;
+use crate::cli::report::{self, ReadRecordings, ReportOptions};
+use crate::text_table::declared;
+
+pub(super) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
+    report::run(&CommunicationReport(args))
+}
+
+struct CommunicationReport<'a>(&'a StatsArgs);
+
+impl report::Report for CommunicationReport<'_> {
+    const DOCUMENT: &'static str = "communication";
+    type Outcome = Communication;
+
+    fn options(&self) -> ReportOptions<1> {
+        (&self.0.report).into()
+    }
+
+    fn find(&self, [recording]: &mut [Recording; 1]) -> anyhow::Result<Communication> {
+        let range = match self.0.range {
+            Some(range) => range.of(recording)?,
+            None => None,
+        };
+        let fold = CommunicationFold::within(range);
+        let found = fold.of_recording(recording, Step::default(), |_| true)?;
+        found.context("it was cancelled")
+    }
+
+    fn document(&self, found: &Communication, read: &ReadRecordings<1>) -> impl Serialize {
+        ReportDocument::of(found, read.head())
+    }
+
+    fn text(&self, found: &Communication, _: &ReadRecordings<1>) -> String {
+        text(found)
+    }
+}
+
+fn text(found: &Communication) -> String {
+    if found.groups.is_empty() {
+        return "no collective ran\n".to_owned();
+    }
+    let mut text = section("Groups", &found.groups)
+        + &section("Collectives", &found.collectives)
+        + &section("Ranks", &found.ranks)
+        + &section("Messages between ranks", &found.links);
+    text.push_str(
+        "\nalgorithm bandwidth is size / transfer; if the wait for the last rank is not known, size / time. ≥ is the least that \
+         it can be\n",
+    );
+    text
+}
+
+fn section<R: TableRow>(title: &str, rows: &[R]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let table = declared(rows.iter().take(ROWS), 0).render(2);
+    let more = match rows.len().saturating_sub(ROWS) {
+        0 => String::new(),
+        more => format!("  … and {more} more\n"),
+    };
+    format!("\n{title}\n{table}{more}")
+}

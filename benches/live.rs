@@ -267,7 +267,7 @@ fn watch(command: Command, folder: &Path) -> Result<Watched> {
                     break;
                 }
             }
-            Came::Nothing if asked.is_some() => return Err("a key was not answered".into()),
+            Came::Nothing if asked.is_some() => return Err("a key had no effect in time".into()),
             Came::Nothing => {
                 terminal.press(if opens { "/" } else { "\x1b" })?;
                 asked = Some(Instant::now());

@@ -142,7 +142,7 @@ fn run(command: &mut Command) -> Result<(String, String)> {
     Ok((String::from_utf8(output.stdout)?, said))
 }
 
-/// The first number, with commas in it, that stands before these words.
+/// The first number before these words. It may contain commas.
 fn number_before(text: &str, words: &str) -> Option<u64> {
     text.match_indices(words).find_map(|(at, _)| {
         let before = &text[..at];

@@ -8,8 +8,8 @@
     clippy::mod_module_files,
     reason = "cargo would build `acl.rs` as an example"
 )]
-#![expect(clippy::print_stdout, reason = "examples say what they did")]
-#![expect(clippy::print_stderr, reason = "examples say what went wrong")]
+#![expect(clippy::print_stdout, reason = "examples print their results")]
+#![expect(clippy::print_stderr, reason = "examples print errors")]
 
 mod acl;
 

@@ -28,7 +28,7 @@ tools=$PWD/target/packages/tools
     "$tools/bin/pip" install --quiet 'maturin>=1.8,<2' 'ziglang>=0.13,<1'
 }
 PATH=$tools/bin:$PATH CARGO_TARGET_DIR=$PWD/target/packages/build \
-    maturin build --locked --features query --profile "$profile" --zig --target "$target" --compatibility manylinux_2_17 --out "$out"
+    maturin build --locked --features query,operators,mcp --profile "$profile" --zig --target "$target" --compatibility manylinux_2_17 --out "$out"
 
 "$tools/bin/python" scripts/wheel_without_paths.py "$out"/*.whl "$PWD"
 

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use ascend_trace_format::record::MAX_WORDS;
 use ascend_trace_format::session::{CHANNELS_OFFSET, SEGMENTS_OFFSET, TickSource, Timing};
+use ascend_trace_format::window::Window;
 use ascend_trace_ring::{Arena, SessionSettings};
 use libfuzzer_sys::fuzz_target;
 
@@ -54,6 +55,8 @@ fn session(data: &[u8]) -> Option<()> {
         ticks: TickSource::Monotonic,
         table_hash: 0,
         stacks: 0,
+        budget: 0,
+        window: Window::default(),
     };
     let mut arena = Arena::create(Path::new("/dev/shm"), 1 << 18, settings).ok()?;
     let file = File::options().write(true).open(arena.path()).ok()?;

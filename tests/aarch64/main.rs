@@ -26,7 +26,7 @@ const MODULES: [&str; 10] = [
     "graphs::conformance::",
     "is_traced_completely_without_timing",
     "self_contained::",
-    "hostile::loader::a_wrapper_lies_in_the_file_that_its_function_lies_in",
+    "hostile::loader::a_wrapper_appears_in_the_file_of_its_function",
     "hostile::loader::functions_that_are_looked_up_before_everything_else",
 ];
 
@@ -129,6 +129,13 @@ fn ended(mut command: Command, words: &[&str]) -> (String, Ended) {
     (format!("{command:?}"), ended)
 }
 
+/// Unit tests that end qemu 7.2: a system call that writes behind the end of a file should return
+/// an error there.
+const ENDS_THE_EMULATOR: [&str; 2] = [
+    "a_program_that_finds_no_memory_goes_on_and_records_when_there_is_some",
+    "old_kernels_report_that_there_is_no_memory",
+];
+
 #[test]
 #[ignore = "builds for another architecture: takes minutes"]
 fn shared_memory_and_the_librarys_own_parts_work() {
@@ -145,8 +152,22 @@ fn shared_memory_and_the_librarys_own_parts_work() {
     let tests = tests_of(&built(&words));
     assert_eq!(tests.len(), packages.len());
     for (_, program) in tests {
-        run_tests(&|| machine.command(&program), &[]);
+        let left_out = ENDS_THE_EMULATOR.iter().flat_map(|name| ["--skip", name]);
+        run_tests(&|| machine.command(&program), &left_out.collect::<Vec<_>>());
     }
+}
+
+/// The end-to-end tests, built for this machine. A caller that has them already names them, which saves minutes.
+fn own_tests() -> PathBuf {
+    let mut build = cargo_here(&["test", "--no-run", "--test", "it"]);
+    build.arg("--message-format=json-render-diagnostics");
+    let tests = tests_of(&output(&mut build).unwrap());
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/main.rs");
+    let (_, program) = tests
+        .into_iter()
+        .find(|(source, _)| *source == own)
+        .unwrap();
+    program
 }
 
 #[test]
@@ -155,15 +176,14 @@ fn calls_are_caught_and_nothing_else_changes() {
     let Some(machine) = machine() else { return };
     build_command();
     // The tests are this machine's: in the emulator are the command and the programs it records.
-    let mut build = cargo_here(&["test", "--no-run", "--test", "it"]);
-    build.arg("--message-format=json-render-diagnostics");
-    let tests = tests_of(&output(&mut build).unwrap());
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/main.rs");
-    let (_, program) = tests.iter().find(|(source, _)| *source == own).unwrap();
+    let program = match std::env::var_os("ASCEND_TRACE_TESTS") {
+        Some(path) => PathBuf::from(path),
+        None => own_tests(),
+    };
     let left_out = LEFT_OUT.iter().flat_map(|name| ["--skip", name]);
     let words: Vec<&str> = MODULES.into_iter().chain(left_out).collect();
     let command = || {
-        let mut command = machine.command(program);
+        let mut command = machine.command(&program);
         command.env("ASCEND_TRACE_TEST_EMULATED", the_command());
         command
     };

@@ -57,7 +57,7 @@ fn rounds_of_the_demos_are_found_as_steps() {
 }
 
 #[test]
-fn a_pattern_that_picks_nothing_is_told_of() {
+fn a_pattern_without_matches_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = recorded(&folder, "transformer");
     let steps = |by: &str| {
@@ -216,7 +216,7 @@ fn tables_have_the_critical_path_and_the_steps_that_are_asked_for() {
     assert!(
         refused
             .err()
-            .contains("--steps is for --format csv, parquet and ascend")
+            .contains("--steps is for --format csv, parquet, sqlite and ascend")
     );
 }
 

@@ -77,7 +77,7 @@ fn a_recording_is_found_under_another_name() {
 }
 
 #[test]
-fn a_file_whose_name_is_a_number_comes_first() {
+fn a_file_named_by_a_number_comes_before_a_pid() {
     let recording = Run::new(&program("stuck")).words(&["slow"]).traced();
     let name = std::process::id().to_string();
     let mut ask = tool();
@@ -89,7 +89,7 @@ fn a_file_whose_name_is_a_number_comes_first() {
 }
 
 #[test]
-fn who_is_not_recorded_is_told_so() {
+fn a_process_that_is_not_recorded_is_reported() {
     let none = why("4194304").expect(2);
     assert_eq!(none.said(), ["there is no process 4194304"]);
     let own = std::process::id();
@@ -144,7 +144,7 @@ fn a_recording_that_goes_to_a_pipe_is_not_touched() {
 }
 
 /// A user who may not look at processes of others.
-const NOBODY: u32 = 65_534;
+const OTHER_UID: u32 = 65_534;
 
 #[test]
 fn a_process_of_another_user_is_left_alone() {
@@ -157,7 +157,7 @@ fn a_process_of_another_user_is_left_alone() {
             fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
         }
         let mut ask = Command::new(copy);
-        ask.uid(NOBODY).current_dir("/");
+        ask.uid(OTHER_UID).current_dir("/");
         ask
     } else {
         tool()

@@ -1,5 +1,5 @@
 //! The layer below AscendCL: libraries that use it alone show their work, calls of AscendCL represent
-//! its use of the layer, and nothing is assumed to know all submissions.
+//! its use of the layer, and the tracer does not assume that it sees all submissions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,13 +29,13 @@ fn text(path: &Path) -> &str {
 
 /// The program's calls are in the trace, each once.
 #[track_caller]
-fn all_are_told(tables: &Tables, made: u64) {
+fn all_have_times(tables: &Tables, made: u64) {
     assert_eq!(tables.calls.len() as u64, made);
     assert!(tables.calls.iter().all(|call| call.text("depth") == "0"));
 }
 
 #[test]
-fn a_library_that_works_below_acl_shows_what_it_does() {
+fn calls_of_a_library_below_acl_are_recorded() {
     const ROUNDS: usize = 12;
     let library = library("below_library.so", "below_library.c", &["-lruntime"]);
     let program = Run::new(&built("below", "below.c", C));
@@ -43,7 +43,7 @@ fn a_library_that_works_below_acl_shows_what_it_does() {
     for run in [program.clone(), engine::patched(&program)] {
         let recording = run.words(&words).compared();
         let tables = Tables::of(&recording);
-        all_are_told(&tables, recording.number("made "));
+        all_have_times(&tables, recording.number("made "));
         let matched = truth::matched(&tables.tasks, &recording.truth());
         assert_eq!(matched.len(), ROUNDS * 13);
         tables.all_timed();
@@ -81,7 +81,7 @@ fn busy(trace: &Path, matched: &[(&CsvRow, truth::Entry)]) {
 
 /// On a card, each function of AscendCL calls one of the layer below, which is in another library.
 #[test]
-fn what_acl_calls_below_is_told_by_acls_call() {
+fn calls_inside_an_acl_call_are_represented_by_it() {
     let layers = library("below_layers.so", "below_layers.c", &["-lascendcl"]);
     let programs = [
         layered("way_direct", &layers),
@@ -170,13 +170,13 @@ fn captures_of_either_layer_are_respected() {
 
 /// A query that is inside the runtime when its stream goes reads freed memory; softacl ends the process then.
 #[test]
-fn what_goes_below_acl_is_not_asked_about() {
+fn tasks_submitted_below_acl_are_not_queried() {
     let recording = Run::new(&compile::hostile("below_apart"))
         .words(&["16"])
         .soft("catch,query_ns=20000")
         .compared();
     let tables = Tables::of(&recording);
-    all_are_told(&tables, recording.number("made "));
+    all_have_times(&tables, recording.number("made "));
     assert_eq!(tables.tasks.len(), 16 * 6 * 30);
     for task in &tables.tasks {
         if task.text("untimed").is_empty() {

@@ -202,8 +202,8 @@ fn judge(played: &Played<'_>, ExpectedCause { call, cause }: ExpectedCause) -> b
         }
         // On a machine that is busy the tool can have taken most of it; its costs say so.
         _ if found == "tracer-overhead" => {
-            let told = stall.map_or("", |stall| stall.text("meanwhile"));
-            let own = told
+            let meanwhile = stall.map_or("", |stall| stall.text("meanwhile"));
+            let own = meanwhile
                 .split("; ")
                 .find_map(|part| part.strip_prefix("tracer-overhead 0 "));
             let own: i64 = own.map_or(0, |own| own.parse().unwrap());
@@ -239,8 +239,11 @@ fn judge(played: &Played<'_>, ExpectedCause { call, cause }: ExpectedCause) -> b
                 _ => "queue-full",
             };
             let is_of_host = found == "host-late" || kinds.contains(&found);
-            let is_as_told = found == expected || close && is_of_host;
-            assert!(is_as_told, "{expected}, {held_up:?} of {length}: {stall:?}");
+            let is_as_expected = found == expected || close && is_of_host;
+            assert!(
+                is_as_expected,
+                "{expected}, {held_up:?} of {length}: {stall:?}"
+            );
             if let (ExpectedReason::HostBlocked { call }, "host-blocked") = (cause, found) {
                 let blamed = stall.and_then(|stall| stall.maybe("blamed_call"));
                 assert_eq!(blamed, Some(played.number(call)), "{stall:?}");
@@ -260,9 +263,9 @@ fn judge_wait(played: &Played<'_>, call: usize, record: usize, root: usize) -> b
     let (recorded, opened) = (played.true_time(record).1, played.true_time(root).1);
     let leeway = played.leeway([call, record, root]);
     if recorded <= begin + leeway {
-        let told = stall.map_or("", |stall| stall.text("cause"));
+        let cause = stall.map_or("", |stall| stall.text("cause"));
         let is_over = recorded < begin - leeway;
-        assert!(!is_over || told != "event-wait", "{stall:?}");
+        assert!(!is_over || cause != "event-wait", "{stall:?}");
         return false;
     }
     let stall = stall.unwrap_or_else(|| panic!("call {call}: no stall"));
@@ -371,7 +374,7 @@ fn arranged_causes_are_found_and_add_up() {
             arranged += usize::from(judge(&played, *expected));
         }
         adds_up(&played);
-        assert!(named::nobody_was_over(&recording.trace()) > 0);
+        assert!(named::no_run_was_over(&recording.trace()) > 0);
     }
     // The machine changed the others, which were judged by the real order.
     assert!(arranged * 2 > all, "{arranged} of {all} came about");

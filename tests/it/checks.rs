@@ -10,7 +10,7 @@ use crate::support::{Outcome, Recording, Run, feed, program, run, tool};
 const SOFT: &str = "devices=1,d2d_mbps=50,memset_mbps=50,h2d_mbps=50,d2h_mbps=50";
 
 /// Cases with a mistake, and the check that finds it.
-const MISTAKES: [(&str, &str); 16] = [
+const MISTAKES: [(&str, &str); 20] = [
     ("no_wait", "data-race"),
     ("wait_too_late", "data-race"),
     ("record_too_early", "data-race"),
@@ -26,10 +26,14 @@ const MISTAKES: [(&str, &str); 16] = [
     ("free_early", "freed-in-use"),
     ("free_host_early", "freed-in-use"),
     ("free_after_other_sync", "freed-in-use"),
+    ("pool_free_early", "freed-in-use"),
+    ("columns_overlap", "data-race"),
+    ("row_read_early", "data-race"),
+    ("read_beyond_a_copy", "unwritten-read"),
     ("forced", "destroyed-with-work"),
 ];
 
-const CORRECT: [&str; 17] = [
+const CORRECT: [&str; 21] = [
     "ordered_by_event",
     "ordered_by_third_stream",
     "ordered_by_sync",
@@ -47,6 +51,10 @@ const CORRECT: [&str; 17] = [
     "free_with_sync",
     "freed_and_made_again",
     "drained",
+    "pool_free_in_order",
+    "columns_apart",
+    "row_read_between",
+    "read_of_two_copies",
 ];
 
 /// The same of operators.
@@ -189,7 +197,7 @@ fn two_threads_on_one_stream_are_found_unless_they_take_turns() {
 }
 
 #[test]
-fn what_is_found_does_not_need_times() {
+fn findings_need_no_times() {
     for case in ["no_wait", "free_early", "pinned_reused"] {
         let recording = recorded(case, &["--timing", "off"]);
         assert_eq!(found(&recording.trace()).len(), 1, "{case}");

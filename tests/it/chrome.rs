@@ -216,17 +216,17 @@ fn it_holds_the_tasks_calls_and_dependencies_of_the_tables() {
 }
 
 #[test]
-fn tasks_without_times_are_told_with_their_calls() {
+fn tasks_without_times_are_exported_with_their_calls() {
     for program in examples::all() {
         let recording = Run::new(&program).options(&["--timing", "off"]).traced();
         let (document, tables) = (export(&recording), Tables::of(&recording));
         check_calls(&document, &tables);
         assert!(!document.slices.iter().any(is_task));
-        let told = document
+        let exported = document
             .slices
             .iter()
             .filter(|slice| slice.args["untimed"] == "timing-off");
-        let mut told: Vec<_> = told
+        let mut exported: Vec<_> = exported
             .map(|slice| {
                 (
                     number(slice, "call"),
@@ -234,12 +234,12 @@ fn tasks_without_times_are_told_with_their_calls() {
                 )
             })
             .collect();
-        told.sort();
+        exported.sort();
         let rows = tables.tasks.iter();
         let mut expected: Vec<_> = rows
             .map(|task| (task.number("call"), task.text("kind").to_owned()))
             .collect();
         expected.sort();
-        assert_eq!(told, expected);
+        assert_eq!(exported, expected);
     }
 }

@@ -172,7 +172,7 @@ fn the_program_sees_only_the_variables_that_load_the_tracer() {
 }
 
 #[test]
-fn what_the_user_preloads_stays_loaded_after_the_tracer() {
+fn libraries_that_the_user_preloads_come_after_the_tracer() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = tool();
     command
@@ -293,7 +293,7 @@ fn json_documents_carry_their_schema_and_version() {
 }
 
 #[test]
-fn exports_have_names_of_their_own_and_replace_nothing() {
+fn exports_have_distinct_names_and_replace_nothing() {
     let recording = ends("status", "0").traced();
     let export = |words: &[&str]| {
         let mut command = tool();
@@ -315,6 +315,53 @@ fn exports_have_names_of_their_own_and_replace_nothing() {
     export(&["--format", "csv"]).expect(0);
     assert!(recording.beside("t-csv").join("tasks.csv").exists());
     export(&["--format", "csv"]).expect(2);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn databases_replace_nothing_and_a_failed_one_leaves_nothing() {
+    let recording = ends("status", "0").traced();
+    let export = |words: &[&str], temporary: &Path| {
+        let mut command = tool();
+        command.env("TMPDIR", temporary).arg("export");
+        run(command.arg(recording.trace()).args(words))
+    };
+    let room = tempfile::tempdir().unwrap();
+    let names = || {
+        let folder = fs::read_dir(recording.trace().parent().unwrap()).unwrap();
+        folder.map(|it| it.unwrap().file_name()).collect::<Vec<_>>()
+    };
+    for (format, name) in [("sqlite", "t.sqlite"), ("nsys-sqlite", "t.nsys.sqlite")] {
+        let database = recording.beside(name);
+        export(&["--format", format], room.path()).expect(0);
+        let first = fs::read(&database).unwrap();
+        assert!(first.starts_with(b"SQLite format 3"), "{format}");
+        let output = export(&["--format", format, "-o", "-"], room.path())
+            .expect(0)
+            .stdout;
+        assert!(output == first, "{format}");
+        fs::write(&database, "old").unwrap();
+        let refused = export(&["--format", format], room.path()).expect(2);
+        assert!(
+            refused.err().contains("exists: --force replaces it"),
+            "{refused}"
+        );
+        // Without a place for the temporary file there is no database.
+        let before = names().len();
+        let missing = room.path().join("missing");
+        let failed = export(&["--format", format, "--force"], &missing).expect(2);
+        assert!(failed.err().contains("export failed"), "{failed}");
+        assert_eq!(fs::read_to_string(&database).unwrap(), "old");
+        assert_eq!(names().len(), before, "{:?}", names());
+        export(&["--format", format, "--force"], room.path()).expect(0);
+        assert!(fs::read(&database).unwrap() == first, "{format}");
+        assert_eq!(fs::read_dir(room.path()).unwrap().count(), 0, "{format}");
+        let slices = export(
+            &["--format", format, "--args", "minimal", "-o", "-"],
+            room.path(),
+        );
+        assert!(slices.expect(2).err().contains("--args is about slices"));
+    }
 }
 
 #[test]
@@ -360,7 +407,7 @@ fn a_shell_takes_the_environment_of_the_software_runtime() {
 }
 
 #[test]
-fn help_and_version_are_answers() {
+fn help_and_version_succeed_on_standard_output() {
     for words in [
         &["--help"][..],
         &["--version"],

@@ -45,10 +45,10 @@ fn the_tools_own_cost_adds_up_thread_by_thread() {
     assert!(injected > 4000);
     // The program's end may come upon a comparison of clocks. One a device may be recorded and never
     // run; the one that is just being made may have run and not been counted yet.
-    let is_injected = |told: u64| (injected - 1..=injected + 2).contains(&told);
+    let is_injected = |count: u64| (injected - 1..=injected + 2).contains(&count);
     assert!(is_injected(total.events), "{total:?}");
-    let told = cost["injected_events"].as_u64();
-    assert!(told.is_some_and(is_injected), "{told:?} of {injected}");
+    let count = cost["injected_events"].as_u64();
+    assert!(count.is_some_and(is_injected), "{count:?} of {injected}");
     assert_eq!(cost["timed_tasks"], total.tasks);
     assert_eq!(total.calls, trace.calls().len() as u64);
     let per_call = cost["host_ns_per_call"].as_f64().unwrap();
@@ -81,8 +81,8 @@ fn recording_alone_has_a_cost_too() {
     assert!(total.recording_ns > 0, "{total:?}");
     assert_eq!(info["cost"]["host_ns"], total.recording_ns);
     let threads = (0..trace.threads().len() as u32).map(ThreadId);
-    let told = threads.filter(|thread| !trace.costs().of_thread(*thread).is_empty());
-    assert!(told.count() > 1);
+    let measured = threads.filter(|thread| !trace.costs().of_thread(*thread).is_empty());
+    assert!(measured.count() > 1);
 }
 
 /// Copies, each after a sync of the one before. The pauses are long enough that the clocks are compared

@@ -168,7 +168,7 @@ fn recordings_become_files_of_their_run_host_and_rank() {
 }
 
 #[test]
-fn a_recording_that_is_there_is_left_alone() {
+fn an_existing_recording_is_left_alone() {
     let recording = recording("0");
     let dataset = Dataset::new();
     dataset.add(&[&recording.trace()], &[]).expect(0);
@@ -187,7 +187,7 @@ fn a_recording_that_is_there_is_left_alone() {
 }
 
 #[test]
-fn what_an_interrupted_command_left_is_repaired() {
+fn leftovers_of_an_interrupted_command_are_repaired() {
     let recording = recording("0");
     let dataset = Dataset::new();
     dataset.add(&[&recording.trace()], &[]).expect(0);
@@ -452,7 +452,7 @@ fn a_recording_is_added_at_its_end() {
 }
 
 #[test]
-fn a_dataset_that_takes_no_recording_is_told_of_before_and_after() {
+fn a_dataset_that_takes_no_recording_is_reported_before_and_after() {
     let dataset = Dataset::new();
     fs::create_dir(dataset.root()).unwrap();
     fs::write(dataset.root().join("notes"), "mine").unwrap();

@@ -234,7 +234,7 @@ fn times_are_true_over_a_long_run() {
 /// Clocks within the assumed limits, and far beyond: the comparisons show which, unless the machine was
 /// too busy for good ones. Where they do, bars hold.
 #[test]
-fn clocks_that_deviate_unusually_have_true_bars_and_are_told_of() {
+fn clocks_that_deviate_unusually_have_true_bars_and_are_reported() {
     for drifts in [[0, 150], [250, -1000]] {
         let [first, second] = drifts;
         let soft = format!(
@@ -246,29 +246,31 @@ fn clocks_that_deviate_unusually_have_true_bars_and_are_told_of() {
             .soft(&soft)
             .traced();
         let tables = Tables::of(&recording);
-        let told = |words: &[&str]| {
+        let output = |words: &[&str]| {
             let mut command = crate::support::tool();
             crate::support::run(command.args(words).arg(recording.trace())).out()
         };
-        let info: serde_json::Value = serde_json::from_str(&told(&["info", "--json"])).unwrap();
+        let info: serde_json::Value = serde_json::from_str(&output(&["info", "--json"])).unwrap();
         let devices = info["devices"].as_array().unwrap();
         assert_eq!(devices.len(), 2, "{info}");
         let mut unusual = 0;
         for (number, drift) in (0..).zip(drifts) {
             let device = devices.iter().find(|it| it["device"] == number).unwrap();
-            let is_told = device["unusual"] == true;
-            unusual += usize::from(is_told);
+            let is_unusual = device["unusual"] == true;
+            unusual += usize::from(is_unusual);
             let lanes = points(&tables, &recording).into_iter();
             let own = |lane: &Vec<Point<'_>>| lane.iter().all(|it| it.entry.device == number);
             let result = judge(&tables, &lanes.filter(own).collect::<Vec<_>>());
-            result.print(&format!("device {number}, {drift} ppm, told {is_told}"));
+            result.print(&format!(
+                "device {number}, {drift} ppm, unusual: {is_unusual}"
+            ));
             let timed = result.bars.0.len();
             assert!(timed > 1000, "{:?}", result.untimed);
             let beyond = i64::abs(drift) - 200;
             if beyond <= 0 {
-                assert!(!is_told, "{device}");
+                assert!(!is_unusual, "{device}");
                 assert_eq!(result.inside, timed, "{drift} ppm: times beyond their bars");
-            } else if is_told {
+            } else if is_unusual {
                 assert_eq!(result.inside, timed, "{drift} ppm: times beyond their bars");
             } else {
                 let blunt = rate_proof(&tables, number);
@@ -276,7 +278,7 @@ fn clocks_that_deviate_unusually_have_true_bars_and_are_told_of() {
             }
         }
         for words in ["info", "stats"] {
-            let text = told(&[words]);
+            let text = output(&[words]);
             assert_eq!(
                 text.matches("deviates unusually").count(),
                 unusual,
@@ -351,13 +353,13 @@ fn automatic_timing_follows_the_lengths_of_tasks() {
                 .arg(recording.trace()),
         );
         let info: serde_json::Value = serde_json::from_str(&info.out()).unwrap();
-        let told = |what: &str| info["cost"][what].as_u64().unwrap();
+        let cost = |what: &str| info["cost"][what].as_u64().unwrap();
         // A stream that becomes sampled may have been chained before.
-        let chained = told("chained_streams") > 0;
+        let chained = cost("chained_streams") > 0;
         assert!(chained || sampled, "{soft}: {info}");
         assert!(!(chained && few), "{soft}: {info}");
-        assert_eq!(told("sampled_streams") > 0, sampled, "{soft}: {info}");
-        assert_eq!(told("short_tasks") > 0, short, "{soft}: {info}");
+        assert_eq!(cost("sampled_streams") > 0, sampled, "{soft}: {info}");
+        assert_eq!(cost("short_tasks") > 0, short, "{soft}: {info}");
         let chosen = if sampled { "sampled" } else { "chained" };
         let stats = crate::support::run(
             crate::support::tool()

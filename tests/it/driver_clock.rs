@@ -43,14 +43,14 @@ fn driver_rows(contents: &FileContents) -> Vec<AnchorRow> {
     rows.collect()
 }
 
-fn told(recording: &Recording, words: &[&str]) -> String {
+fn output(recording: &Recording, words: &[&str]) -> String {
     let outcome = run(tool().args(words).arg(recording.trace()));
     assert_eq!(outcome.status, 0, "{outcome}");
     outcome.out()
 }
 
 fn devices(recording: &Recording) -> Vec<Value> {
-    let info: Value = serde_json::from_str(&told(recording, &["info", "--json"])).unwrap();
+    let info: Value = serde_json::from_str(&output(recording, &["info", "--json"])).unwrap();
     info["devices"].as_array().unwrap().clone()
 }
 
@@ -101,17 +101,17 @@ fn readings_are_true_and_bars_narrower() {
         let rows = driver_rows(&contents);
         let readings = truth::readings(&recording.truth());
         for row in &rows {
-            let told = |it: &&truth::Reading| {
+            let is_this = |it: &&truth::Reading| {
                 it.count * TICK_NS == row.device_ns && it.device == i64::from(row.device)
             };
-            let mut truth = readings.iter().filter(told);
+            let mut truth = readings.iter().filter(is_this);
             let (from, to) = (row.before_ns - COUNTER_NS, row.after_ns + COUNTER_NS);
             assert!(truth.any(|it| from <= it.at && it.at <= to), "{row:?}");
         }
         for device in devices(&recording) {
             assert_eq!(device["driver_disagrees"], false, "{device}");
         }
-        let info = told(&recording, &["info"]);
+        let info = output(&recording, &["info"]);
         assert!(info.contains("by driver"), "{info}");
 
         let trace = |with_driver: bool| {
@@ -152,7 +152,7 @@ fn readings_are_true_and_bars_narrower() {
 }
 
 #[test]
-fn a_driver_that_tells_nothing_changes_nothing() {
+fn a_driver_without_a_clock_changes_nothing() {
     for driver in ["unsupported", "fails"] {
         let recording = record(&format!("drift_ppm=40/-60,driver={driver}"), TASKS);
         is_honest(&recording);
@@ -166,7 +166,7 @@ fn a_driver_that_tells_nothing_changes_nothing() {
 
 /// The driver's numbers are not the program's where it is given some devices only.
 #[test]
-fn a_program_that_is_given_the_second_device_is_told_its_clock() {
+fn a_program_on_the_second_device_gets_its_clock() {
     let record = |_| {
         let run = Run::new(&program("default_stream")).variable("ASCEND_RT_VISIBLE_DEVICES", "1");
         run.soft("clock_offset_ns=5000000000/-7000000000,drift_ppm=40/-60")

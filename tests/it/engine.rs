@@ -251,7 +251,7 @@ fn the_doctor_says_which_engines_there_are_and_why_not() {
 }
 
 #[test]
-fn what_is_no_engine_leaves_the_program_as_it_is_and_is_told() {
+fn a_library_that_is_no_engine_is_reported_and_changes_nothing() {
     let library = host_library();
     let run = host(&library, &[]).variable(VARIABLE, library.to_str().unwrap());
     let recording = run.compared();

@@ -72,14 +72,14 @@ pub(crate) fn all() -> Vec<PathBuf> {
 }
 
 /// Counts of an example in its last line.
-struct Own {
+struct PrintedCounts {
     calls: usize,
     tasks: usize,
     waits: usize,
 }
 
 #[track_caller]
-fn own_count(recording: &Recording) -> Own {
+fn printed_counts(recording: &Recording) -> PrintedCounts {
     let text = recording.outcome.out();
     let line = text.lines().last().expect("a last line");
     let numbers: Vec<usize> = line
@@ -95,7 +95,7 @@ fn own_count(recording: &Recording) -> Own {
         panic!("{line}");
     };
     assert!(calls > 0 && tasks > 0, "{line}");
-    Own {
+    PrintedCounts {
         calls,
         tasks,
         waits,
@@ -103,7 +103,7 @@ fn own_count(recording: &Recording) -> Own {
 }
 
 #[track_caller]
-fn check_counts(own: &Own, tables: &Tables) {
+fn check_counts(own: &PrintedCounts, tables: &Tables) {
     assert_eq!(tables.outer_calls().count(), own.calls);
     assert_eq!(tables.tasks.len(), own.tasks);
     let waits = tables
@@ -122,7 +122,7 @@ fn check_counts(own: &Own, tables: &Tables) {
 /// Each wait is linked to the latest recording of its event when it was submitted. That holds for
 /// programs that record and wait in one thread.
 #[track_caller]
-fn check_waits(own: &Own, tables: &Tables) {
+fn check_waits(own: &PrintedCounts, tables: &Tables) {
     let links: Vec<&CsvRow> = tables
         .dependencies
         .iter()
@@ -149,17 +149,21 @@ fn check_events(program: &Path) {
     let (mut faults, mut unexplained) = (Vec::new(), Vec::new());
     for _ in 0..ATTEMPTS {
         let recording = Run::new(program).soft(CLOCKS).compared();
-        let own = own_count(&recording);
+        let own = printed_counts(&recording);
         let tables = Tables::of(&recording);
         check_counts(&own, &tables);
         check_waits(&own, &tables);
         tables.all_timed();
-        named::nobody_was_over(&recording.trace());
+        named::no_run_was_over(&recording.trace());
         let tasks = tables.as_submitted();
         let matched = truth::matched(&tasks, &recording.truth());
         let accuracy = Accuracy::of(&tables, &matched);
         assert_eq!(accuracy.tasks(), own.tasks);
-        assert_eq!(accuracy.dishonest(), [""; 0], "beyond their bars");
+        // A thread may lose its processor between the runtime's look at the clock and the tool's, where the host runs a
+        // function. `host_functions` judges these times.
+        let mut dishonest = accuracy.dishonest();
+        dishonest.retain(|it| !it.starts_with("hostfunc "));
+        assert_eq!(dishonest, [""; 0], "beyond their bars");
         faults = accuracy.faults();
         if faults.is_empty() {
             return;
@@ -175,7 +179,7 @@ fn check_events(program: &Path) {
 #[track_caller]
 fn check_off(program: &Path) {
     let recording = Run::new(program).options(&["--timing", "off"]).compared();
-    let own = own_count(&recording);
+    let own = printed_counts(&recording);
     let tables = Tables::of(&recording);
     check_counts(&own, &tables);
     check_waits(&own, &tables);

@@ -76,20 +76,20 @@ pub(crate) fn two_streams_program() -> PathBuf {
 }
 
 #[test]
-fn without_timing_the_tracer_makes_no_calls_of_its_own() {
+fn without_timing_the_tracer_adds_no_calls() {
     let options = ["-shared", "-fPIC", "-fno-builtin", "-ldl"];
     let counting = built("counting_library.so", "counting_library.c", &options);
     let run = Run::new(&two_streams_program()).variable("LD_PRELOAD", counting.to_str().unwrap());
     let recording = run.clone().options(&["--timing", "off"]).compared();
-    let told = "aclmdlRICaptureGetInfo was called 0 times\n";
+    let message = "aclmdlRICaptureGetInfo was called 0 times\n";
     assert!(
-        recording.outcome.err().contains(told),
+        recording.outcome.err().contains(message),
         "{}",
         recording.outcome
     );
     // With timing, the library receives all facts.
     let timed = run.traced();
-    assert!(!timed.outcome.err().contains(told), "{}", timed.outcome);
+    assert!(!timed.outcome.err().contains(message), "{}", timed.outcome);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn info_and_stats_count_graphs() {
 }
 
 #[test]
-fn without_timing_graphs_are_recorded_all_the_same() {
+fn without_timing_graphs_are_still_recorded() {
     let recording = two_streams(&["--timing", "off"]);
     let tables = Tables::of(&recording);
     assert_eq!(graphs(&recording).len(), 7);

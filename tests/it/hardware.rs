@@ -62,7 +62,7 @@ fn submitted(tables: &Tables) -> Vec<crate::support::CsvRow> {
     tasks.filter(is_captured).cloned().collect()
 }
 
-/// Whatever has a time has the true one. Answers how many tasks have one, by kind, and how many have none.
+/// Whatever has a time has the true one. Returns how many tasks have one, by kind, and how many have none.
 #[track_caller]
 fn is_honest(recording: &Recording) -> (BTreeMap<String, usize>, usize) {
     let tables = Tables::of(recording);
@@ -118,8 +118,8 @@ fn times_are_true_and_nothing_is_put_on_streams() {
 }
 
 #[test]
-fn what_is_wrong_with_the_log_is_told_and_does_no_harm() {
-    for (soft, told) in [
+fn faults_of_the_log_are_reported_and_do_no_harm() {
+    for (soft, name) in [
         ("mspti_drop=97", Counter::LogMismatches),
         ("mspti_zero=50", Counter::TimelessEntries),
         ("mspti_anchor_ns=50000000", Counter::LogMismatches),
@@ -127,7 +127,7 @@ fn what_is_wrong_with_the_log_is_told_and_does_no_harm() {
         let recording = phases("hardware", soft);
         assert_eq!(added(&recording), 0, "{soft}");
         is_honest(&recording);
-        assert!(counter(&contents(&recording), told) > 0, "{soft}");
+        assert!(counter(&contents(&recording), name) > 0, "{soft}");
     }
     // Late entries are waited for.
     let recording = phases("hardware", "mspti_late_ms=20");
@@ -187,7 +187,7 @@ fn where_there_is_no_library_tasks_are_timed_by_events() {
 }
 
 #[test]
-fn both_sources_tell_of_the_same_tasks() {
+fn both_sources_have_the_same_tasks() {
     let recording = phases("both", "drift_ppm=40/-60");
     assert!(added(&recording) > 0);
     is_honest(&recording);
@@ -212,14 +212,17 @@ fn both_sources_tell_of_the_same_tasks() {
     });
     let compared: Vec<_> = compared.collect();
     assert!(!compared.is_empty());
-    let told = &info(&recording)["hardware_log"];
-    assert_eq!(told["states"][0], "on");
-    let devices = told["compared"].as_array().unwrap();
+    let recorded = &info(&recording)["hardware_log"];
+    assert_eq!(recorded["states"][0], "on");
+    let devices = recorded["compared"].as_array().unwrap();
     let tasks = devices
         .iter()
         .map(|device| device["compared_tasks"].as_u64().unwrap());
-    let (tasks, all) = (tasks.sum::<u64>(), told["joined"].as_u64().unwrap());
-    assert!(devices.len() == 2 && tasks > 0 && tasks <= all, "{told}");
+    let (tasks, all) = (tasks.sum::<u64>(), recorded["joined"].as_u64().unwrap());
+    assert!(
+        devices.len() == 2 && tasks > 0 && tasks <= all,
+        "{recorded}"
+    );
     // Between two events there is never less than the task.
     for (events, hardware) in compared {
         assert!(*events + 60 >= hardware, "{events} {hardware}");
@@ -240,11 +243,11 @@ fn nodes_are_true(recording: &Recording) -> (usize, usize) {
     let nodes = truth::nodes(&recording.truth());
     let file = recording.beside("csv").join("activities.csv");
     let table = parse(&std::fs::read_to_string(file).unwrap());
-    let told = table
+    let recorded = table
         .iter()
         .filter(|row| !row.text("node").is_empty() && !row.text("task_stream_id").is_empty());
     let mut found: BTreeMap<(i64, i64), usize> = BTreeMap::new();
-    for row in told.filter(|row| row.number("part") == 0) {
+    for row in recorded.filter(|row| row.number("part") == 0) {
         let key = (row.number("task_stream_id"), row.number("sequence"));
         let replay = replays[&key];
         let is_it = |node: &&truth::Entry| {
@@ -265,8 +268,8 @@ fn nodes_are_true(recording: &Recording) -> (usize, usize) {
         );
         *found.entry(key).or_default() += 1;
     }
-    let told = found.values().sum();
-    (told, nodes.len())
+    let recorded = found.values().sum();
+    (recorded, nodes.len())
 }
 
 #[test]
@@ -274,8 +277,8 @@ fn nodes_inside_of_replays_have_times() {
     let capture = Run::new(&program("replays")).soft("drift_ppm=40");
     let recording = capture.options(&["--timing", "hardware"]).compared();
     assert_eq!(added(&recording), 0);
-    let (told, ran) = nodes_are_true(&recording);
-    assert_eq!((told, ran), (96, 96));
+    let (recorded, ran) = nodes_are_true(&recording);
+    assert_eq!((recorded, ran), (96, 96));
     assert_eq!(
         info(&recording)["tasks"]["untimed"],
         serde_json::json!({"captured": 16})
@@ -284,23 +287,23 @@ fn nodes_inside_of_replays_have_times() {
     assert_eq!(timed["graph"], 8, "{timed:?}");
     // Along each stream they have the same lengths, equally far apart.
     let nodes = truth::nodes(&recording.truth());
-    let mut told = activities(&contents(&recording));
-    told.retain(|row| row.node.is_some());
+    let mut recorded = activities(&contents(&recording));
+    recorded.retain(|row| row.node.is_some());
     for id in nodes
         .iter()
         .map(|it| it.stream_id)
         .collect::<BTreeSet<i64>>()
     {
         let own: Vec<_> = nodes.iter().filter(|it| it.stream_id == id).collect();
-        let rows = told.iter().filter(|row| i64::from(row.acl_id) == id);
+        let rows = recorded.iter().filter(|row| i64::from(row.acl_id) == id);
         let rows: Vec<&ActivityRow> = rows.collect();
         assert_eq!(own.len(), rows.len());
         let (first, first_row) = (own[0], rows[0]);
         for (truth, row) in own.iter().zip(rows) {
-            for (true_ns, told_ns) in [(truth.begin, row.begin_ns), (truth.end, row.end_ns)] {
-                let (passed, told) = (true_ns - first.begin, told_ns - first_row.begin_ns);
+            for (true_ns, recorded_ns) in [(truth.begin, row.begin_ns), (truth.end, row.end_ns)] {
+                let (passed, recorded) = (true_ns - first.begin, recorded_ns - first_row.begin_ns);
                 let open = 2 * 20 + passed / 10_000;
-                assert!((passed - told).abs() <= open, "{truth:?} {row:?}");
+                assert!((passed - recorded).abs() <= open, "{truth:?} {row:?}");
             }
         }
     }
@@ -320,16 +323,16 @@ fn an_operator_between_copies_has_a_time_in_each_replay() {
 }
 
 #[test]
-fn nodes_of_many_graphs_are_told_apart() {
+fn nodes_of_many_graphs_are_distinguished() {
     for timing in ["hardware", "both"] {
         let graphs = Run::new(&program("graphs")).soft("drift_ppm=-30,mspti_kernels=2");
         let recording = graphs.options(&["--timing", timing]).compared();
         let (timed, _) = is_honest(&recording);
         if timing == "hardware" {
-            let (told, ran) = nodes_are_true(&recording);
-            println!("{told} of {ran} nodes, timed {timed:?}");
+            let (recorded, ran) = nodes_are_true(&recording);
+            println!("{recorded} of {ran} nodes, timed {timed:?}");
             // Nobody knows of the two last replays.
-            assert!(told > 0 && ran - told >= 2);
+            assert!(recorded > 0 && ran - recorded >= 2);
             // Those with a host function or a copy run longer than their entries.
             assert!(timed["graph"] <= 10 + 15 + 2, "{timed:?}");
         }
@@ -348,14 +351,14 @@ fn nodes_of_many_graphs_are_told_apart() {
 /// A recording in which all is known of graphs that can be: on a busy machine clocks are compared too badly for that, now and
 /// then.
 #[track_caller]
-fn all_nodes_told() -> Recording {
+fn all_nodes_timed() -> Recording {
     let graphs = Run::new(&program("graphs")).soft("mspti_kernels=2");
     let graphs = graphs.options(&["--timing", "hardware"]);
     // Beside forty others one in ten is whole.
     let mut recordings = (0..100).map(|_| graphs.compared());
     let is_whole = |recording: &Recording| {
-        let (told, ran) = nodes_are_true(recording);
-        ran - told == 2
+        let (recorded, ran) = nodes_are_true(recording);
+        ran - recorded == 2
     };
     recordings
         .find(is_whole)
@@ -365,8 +368,8 @@ fn all_nodes_told() -> Recording {
 /// Parts from the log are in the sums and exports, each inside of its task, on a separate track where
 /// it overlapped others.
 #[test]
-fn kernels_and_nodes_are_told_below_their_tasks() {
-    let recording = all_nodes_told();
+fn kernels_and_nodes_are_listed_below_their_tasks() {
+    let recording = all_nodes_timed();
     let stats = run(tool().arg("stats").arg("--json").arg(recording.trace())).out();
     let stats: serde_json::Value = serde_json::from_str(&stats).unwrap();
     let parts = stats["parts"].as_array().unwrap();
@@ -433,7 +436,7 @@ fn short_tasks_take_as_long_as_they_would() {
 
 #[test]
 #[ignore = "a soak: 100,000 tasks on each of 18 kinds of devices"]
-fn every_kind_of_device_is_told_truly() {
+fn every_kind_of_device_is_described_truly() {
     for submit in [500, 3_000, 20_000] {
         for tick in [1, 20] {
             for drift in ["-100/60", "0/0", "100/-60"] {
@@ -510,8 +513,8 @@ fn other_profilers_are_left_alone() {
         let tasks = Tables::of(&recording).tasks;
         let timed = tasks.iter().filter(|task| task.text("untimed").is_empty());
         assert!(added(&recording) > 0 && timed.count() > 0);
-        let told = recording.outcome.err();
-        assert!(told.contains("the hardware log: "), "{told}");
+        let recorded = recording.outcome.err();
+        assert!(recorded.contains("the hardware log: "), "{recorded}");
     }
 }
 
@@ -525,8 +528,8 @@ fn a_profiler_of_the_programs_own_comes_first() {
         .map(|row| row.state)
         .collect();
     assert_eq!(states, [LogState::On.code(), LogState::GaveWay.code()]);
-    let told = recording.outcome.err();
-    assert!(told.contains("its own profiler"), "{told}");
+    let recorded = recording.outcome.err();
+    assert!(recorded.contains("its own profiler"), "{recorded}");
     is_honest(&recording);
 }
 

@@ -12,6 +12,8 @@ mod architecture;
 mod asking;
 /// The layer below AscendCL.
 mod below;
+/// The time that events take with a budget.
+mod budget;
 /// Causes of idle time on random programs, and links of waits, against the truth and an oracle.
 mod causes;
 /// Mistakes of programs, and programs without one.
@@ -20,10 +22,13 @@ mod checks;
 mod chips;
 /// The Chrome JSON agrees with the tables, in a form that importers accept.
 mod chrome;
+mod communication;
 /// Exit codes, streams, names of files: what scripts rely on.
 mod contract;
 /// The reported tracer overhead.
 mod cost;
+/// Control of a running recording.
+mod ctl;
 /// Many recordings as one dataset.
 mod dataset;
 /// Times of a made-up workload, each compared with the true one.
@@ -36,6 +41,8 @@ mod engine;
 mod estimates;
 /// Every example, compared with its counts and with the true device times.
 mod examples;
+/// Mistakes and costs other than races, and programs without them.
+mod findings;
 /// Captured graphs, replays, and captures that fail.
 mod graphs;
 /// Times of the hardware's own log.
@@ -43,9 +50,17 @@ mod hardware;
 /// Programs, surroundings and files that were made to break a tracer.
 mod host_functions;
 mod hostile;
+/// Streams, kernels, ranks and cards are the same in every format.
+mod identity;
+/// The cost of a recorded call, as a count.
+mod instructions;
 /// A program that is killed loses no call that had returned.
 mod kill;
+/// Steps of loops that are hard to find.
+mod loops;
 /// Recordings of several ranks in one file.
+#[cfg(feature = "mcp")]
+mod mcp;
 mod merge;
 /// Messages about wrong input, for every command.
 mod messages;
@@ -61,6 +76,8 @@ mod object_store;
 mod opening;
 /// Programs that pause their own recording.
 mod pausing;
+/// Pictures of the timeline.
+mod pictures;
 /// One trace for a whole tree of processes.
 mod processes;
 /// The hook inside interpreters of Python.
@@ -73,12 +90,17 @@ mod query;
 mod reality;
 /// Too much at once, too little room, no reader left.
 mod recorder;
+/// Reports as one HTML file.
+mod report_page;
 /// Predictions against programs that run with the change, in virtual time.
 mod reruns;
+mod ring;
 /// Programs that are hard on a tracer behave as without one: their threads, signals and calls.
 mod robustness;
 /// As `robustness`: processes that are forked, replaced and ended in all ways.
 mod robustness_processes;
+/// Recordings with several files.
+mod rolling;
 /// The command works as a single file.
 mod self_contained;
 /// Signals that the command gets in the place of the program.
@@ -110,6 +132,8 @@ mod ways;
 mod what_if;
 /// Why a program hangs, asked while it does and after it was killed.
 mod why;
+/// Recordings of a part of a program.
+mod windows;
 /// Documents, help and messages are written as docs/STYLE.md asks.
 mod words;
 /// Wrong use gets one clear line and its status.

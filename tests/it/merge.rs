@@ -122,7 +122,7 @@ fn any_order_gives_the_same_file() {
 
 /// Two jobs at a time, as the groups of tensor parallelism are: their communicators differ in nothing else.
 #[test]
-fn communicators_of_one_size_are_told_apart() {
+fn communicators_of_one_size_are_distinguished() {
     let pairs = [0, 1].map(|late| jobs::recorded_pair(4, late));
     let identities = pairs.each_ref().map(|(folder, files)| {
         let both = [0, 1].map(|rank| jobs::identities(&files[rank], folder.path()));
@@ -244,7 +244,7 @@ fn a_full_disk_leaves_nothing() {
 }
 
 #[test]
-fn what_is_sound_of_damaged_and_unfinished_files_is_merged() {
+fn sound_parts_of_damaged_and_unfinished_files_are_merged() {
     let recorded = Recorded::new(SMALL);
     let merged = recorded.path("merged.atrace");
     let whole = fs::read(&recorded.files[1]).unwrap();
@@ -302,7 +302,7 @@ fn culprits_come_out_first(size: ClusterJob) {
 }
 
 #[test]
-fn what_is_planted_in_a_cluster_comes_out_first() {
+fn planted_faults_of_a_cluster_come_first() {
     culprits_come_out_first(ClusterJob {
         hosts: 4,
         ranks: 2,
@@ -313,7 +313,7 @@ fn what_is_planted_in_a_cluster_comes_out_first() {
 
 #[test]
 #[ignore = "64 ranks on 8 hosts, 1,000 steps: minutes"]
-fn what_is_planted_in_a_large_cluster_comes_out_first() {
+fn planted_faults_of_a_large_cluster_come_first() {
     culprits_come_out_first(ClusterJob {
         hosts: 8,
         ranks: 8,

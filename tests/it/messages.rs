@@ -23,6 +23,7 @@ const READERS: &[&[&str]] = &[
     &["why"],
     &["view"],
     &["export", "--format", "chrome", "-o", "-"],
+    &["report", "-o", "r.html"],
     &["open"],
     &["diff", "same.atrace"],
     &["soft", "--missing"],
@@ -95,6 +96,7 @@ fn an_unknown_option_is_refused_with_the_usage_of_its_command() {
     let commands = [
         "view",
         "export",
+        "report",
         "open",
         "query",
         "merge",
@@ -264,7 +266,7 @@ fn words_of_other_tools_are_refused_and_programs_of_that_name_are_recorded() {
     let folder = tempfile::tempdir().unwrap();
     for (words, expected) in [
         (&["attach", "4711"][..], &["ascend-trace why PID"][..]),
-        (&["report", "x.atrace"], &["ascend-trace stats x.atrace"]),
+        (&["summary", "x.atrace"], &["ascend-trace stats x.atrace"]),
         (
             &["launch", "./app", "a b"],
             &["ascend-trace record ./app 'a b'"],

@@ -15,6 +15,7 @@ use crate::support::hanging::PATIENCE;
 use crate::support::process::finish;
 use crate::support::{Outcome, Run, program, run, tool};
 
+mod control;
 mod exposition;
 
 use exposition::Exposition;
@@ -201,7 +202,7 @@ fn sums(metrics: &Exposition) -> BTreeMap<&'static str, f64> {
 }
 
 #[test]
-fn metrics_of_a_running_program_rise_to_what_stats_tells() {
+fn metrics_of_a_running_program_rise_to_the_values_of_stats() {
     let served = Served::start(&[]);
     let first = served.scraped("a step has ended", |it| {
         it.sum("ascend_steps_total", &[]) > 0.0
@@ -259,7 +260,7 @@ fn two_recordings_take_free_ports() {
 }
 
 #[test]
-fn only_the_metrics_are_served_and_nobody_is_waited_for() {
+fn only_the_metrics_are_served_and_slow_clients_hold_nothing_up() {
     let served = Served::start(&[]);
     // Some that say nothing; there are places for others.
     let silent: Vec<TcpStream> = (0..8)

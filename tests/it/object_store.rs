@@ -118,7 +118,7 @@ fn assert_same(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) {
 }
 
 #[test]
-fn a_store_has_what_a_folder_has_and_no_more_after_a_second_time() {
+fn a_store_has_the_files_of_a_folder_and_no_more_after_a_second_time() {
     let Some(fleet) = Fleet::new() else { return };
     let added = fleet.add(&["--run", "job"]).expect(0).err();
     assert!(added.contains("dataset s3://fleet/a/b: 3 added"), "{added}");
@@ -134,7 +134,7 @@ fn a_store_has_what_a_folder_has_and_no_more_after_a_second_time() {
 }
 
 #[test]
-fn what_a_killed_command_left_is_completed() {
+fn leftovers_of_a_killed_command_are_completed() {
     let Some(fleet) = Fleet::new() else { return };
     let whole = fleet.in_folder(&["--run", "job"]);
     // In the first recording, and in the last.

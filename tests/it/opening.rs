@@ -75,7 +75,7 @@ impl Opened {
 }
 
 #[test]
-fn a_page_fetches_the_trace_once_and_nobody_else_does() {
+fn a_page_fetches_the_trace_once_and_no_other_client_does() {
     let recording = recording();
     let exported = recording.beside("run.pftrace");
     let mut export = tool();
@@ -121,7 +121,7 @@ fn a_page_fetches_the_trace_once_and_nobody_else_does() {
 }
 
 #[test]
-fn a_browser_that_is_told_to_start_gets_the_link_and_another_page_may_be_used() {
+fn a_named_browser_gets_the_link_and_another_page_may_be_used() {
     let recording = recording();
     let shown = recording.beside("shown");
     let browser = recording.beside("browser.sh");

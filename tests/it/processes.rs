@@ -137,7 +137,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_script_is_recorded_except_for_what_it_starts_with_an_empty_environment() {
+fn a_script_is_recorded_except_for_programs_that_it_starts_with_an_empty_environment() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("script.sh");
     let text = "#!/bin/sh\n\

@@ -37,16 +37,16 @@ pub(crate) fn ranges(recording: &Recording) -> Vec<CsvRow> {
 
 /// The same output, errors with their tracebacks included, and the same status.
 #[test]
-fn the_hook_changes_nothing_and_tells_ranges() {
+fn the_hook_changes_nothing_and_records_ranges() {
     let Some(run_it) = program(&[]) else { return };
     let recording = run_it.options(&["--python"]).compared();
     let ranges = ranges(&recording);
-    let told = |process: i64| -> Vec<(&str, &str)> {
+    let ranges_of = |process: i64| -> Vec<(&str, &str)> {
         let own = ranges.iter().filter(|row| row.number("process") == process);
         own.map(|row| (row.text("kind"), row.text("name")))
             .collect()
     };
-    let main = told(0);
+    let main = ranges_of(0);
     let count = |kind: &str, name: &str| main.iter().filter(|it| **it == (kind, name)).count();
     for step in ["step 0", "step 1", "step 2"] {
         assert_eq!(count("step", step), 1, "{main:?}");
@@ -65,7 +65,7 @@ fn the_hook_changes_nothing_and_tells_ranges() {
     assert_eq!(count("loader", "dataloader"), 4);
     assert_eq!(count("fetch", "fetch"), 4);
     assert_eq!(count("function", "my range"), 3);
-    assert_eq!(told(1), [("fetch", "fetch")]);
+    assert_eq!(ranges_of(1), [("fetch", "fetch")]);
     // Each is where it was opened, also after an error.
     let of = |name: &'static str| ranges.iter().filter(move |row| row.text("name") == name);
     assert!(of("forward").next_back().unwrap().number("depth") <= 1);
@@ -92,7 +92,7 @@ fn a_torch_that_cannot_be_imported_fails_as_it_does_without() {
 }
 
 #[test]
-fn without_the_option_nothing_is_told() {
+fn without_the_option_no_range_is_recorded() {
     let Some(run_it) = program(&[]) else { return };
     assert!(ranges(&run_it.compared()).is_empty());
 }

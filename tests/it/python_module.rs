@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::python::ranges;
 use crate::support::process::run;
 use crate::support::tables::CsvRow;
-use crate::support::{Run, program};
+use crate::support::{Run, program, tool};
 use crate::ways::tool_in_path;
 
 fn here(place: &str) -> PathBuf {
@@ -111,4 +111,31 @@ fn a_recording_is_read_as_tables_and_errors_are_those_of_the_command() {
         "{text}"
     );
     assert!(refused[3].starts_with("TypeError only is a list"), "{text}");
+}
+
+#[test]
+fn a_program_asks_for_a_snapshot_of_a_ring() {
+    let Some(python) = python() else { return };
+    let script = here("tests/programs/snapshots.py");
+    let recording = Run::new(&python)
+        .words(&["-B", script.to_str().unwrap()])
+        .variable("PYTHONPATH", here("python").to_str().unwrap())
+        .options(&["--ring", "30s", "--after", "0s"])
+        .compared();
+    let snapshot = recording.trace().with_file_name("t-snapshot.atrace");
+    let mut info = tool();
+    let info = run(info.args(["info", "--json"]).arg(&snapshot)).expect(0);
+    let info: serde_json::Value = serde_json::from_str(&info.out()).unwrap();
+    let reason = &info["session"]["kept"]["snapshot"]["reason"];
+    assert_eq!(reason.as_str(), Some("loss is nan !"));
+    let marks: Vec<(String, String)> = ranges(&recording)
+        .iter()
+        .map(|it| (it.text("kind").to_owned(), it.text("name").to_owned()))
+        .collect();
+    let mark = ("snapshot".to_owned(), "loss is nan !".to_owned());
+    assert_eq!(
+        marks.iter().filter(|it| **it == mark).count(),
+        1,
+        "{marks:?}"
+    );
 }

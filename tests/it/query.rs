@@ -137,7 +137,7 @@ impl Fleet {
 }
 
 #[test]
-fn a_trace_file_answers_sql_and_leaves_nothing_behind() {
+fn a_trace_file_can_be_queried_and_no_other_file_remains() {
     let recording = rank("7");
     let trace = recording.trace();
     let temporary = tempfile::tempdir().unwrap();
@@ -167,7 +167,7 @@ fn a_trace_file_answers_sql_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_query_only_reads_and_says_what_is_wrong_with_it() {
+fn a_query_only_reads_and_a_wrong_one_is_explained() {
     let recording = rank("0");
     let trace = recording.trace();
     let wrong = [
@@ -334,7 +334,7 @@ fn spark_gives_the_same_rows() {
 }
 
 #[test]
-fn what_comes_with_the_tool_is_listed_and_shown_without_an_engine() {
+fn named_queries_are_listed_and_shown_without_an_engine() {
     let list = run(tool().args(["query", "--list"])).expect(0).out();
     assert!(
         list.contains("stragglers") && list.lines().count() > 10,

@@ -8,7 +8,7 @@ use crate::support::{Run, Tables, compile, program, run, tool, truth};
 /// The tool's records are no tasks of the program's: not before it has submitted one, and not when it was
 /// refused.
 #[test]
-fn a_thread_that_has_submitted_nothing_is_told_no_task_of_the_tools() {
+fn a_thread_without_submissions_gets_no_task_of_the_tool() {
     let recording = Run::new(&compile::hostile("last_ids"))
         .soft("catch")
         .compared();
@@ -89,7 +89,7 @@ fn tasks_are_timed_when_ascendcl_ends_and_begins_again() {
 
 /// On chips where a synchronisation copies times, one event after the other, tasks are known to be done before.
 #[test]
-fn tasks_that_are_seen_done_before_their_times_are_there_have_true_times() {
+fn tasks_that_are_done_before_their_times_are_readable_have_true_times() {
     let recording = Run::new(&compile::hostile("late_times"))
         .words(&["40"])
         .soft("catch,chip=310p,readback_ns=100000,memset_mbps=100")
@@ -200,13 +200,14 @@ fn names_of_kernels_are_asked_for_until(unload: &str) {
     let tables = Tables::of(&recording);
     let names: Vec<&str> = tables.tasks.iter().map(|task| task.text("name")).collect();
     assert_eq!(names.len(), 8);
-    // A longer name is cut; the other name fits no buffer.
-    let known = format!("kernel_{}", "abc".repeat(38).get(..113).unwrap());
+    // A longer name has a short form; the other name fits no buffer.
+    let known = format!("kernel_{}", "abc".repeat(28));
     for pair in names.chunks(2) {
         assert!(!pair[1].contains("kernel_"), "{pair:?}");
     }
     // Whoever unloads kernels waits for their names, but not for ever, however busy the machine is.
-    assert!(names.contains(&known.as_str()), "{unload}: {names:?}");
+    let is_known = |name: &&str| name.starts_with(&known) && name.contains("…#");
+    assert!(names.iter().any(is_known), "{unload}: {names:?}");
 }
 
 /// Whoever times tasks makes synchronisations slower; by how much is found out where it matters.
@@ -259,8 +260,8 @@ fn the_last_times_of_a_runtime_that_was_opened_late_are_read_before_it_ends() {
     let untimed =
         tasks.filter(|task| task.text("kind") == "memset" && !task.text("untimed").is_empty());
     // Some cards return no time before the program has synchronised.
-    let untold = if has_few_places() { 25 } else { 0 };
-    assert_eq!((tables.tasks.len(), untimed.count()), (26, untold));
+    let untimed_count = if has_few_places() { 25 } else { 0 };
+    assert_eq!((tables.tasks.len(), untimed.count()), (26, untimed_count));
 }
 
 /// On 310P and 910A a record waits for one of 512 places of its stream, and a stream takes 1,024 tasks; on 310B

@@ -323,7 +323,7 @@ fn memory_for_records_is_found_elsewhere_when_a_folder_has_no_room() {
 }
 
 #[test]
-fn a_container_with_a_small_dev_shm_is_recorded_all_the_same() {
+fn a_container_with_a_small_dev_shm_is_recorded() {
     // Where mounts are not allowed, the test before this one has to do.
     let mut probe = Command::new("unshare");
     let mount = "mount -t tmpfs -o size=1m tmpfs /dev/shm";

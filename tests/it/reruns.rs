@@ -8,7 +8,7 @@ mod pairs;
 mod random;
 mod script;
 
-use judge::{Judge, Judged, verdict};
+use judge::{Judge, Judged, close, verdict};
 
 /// Random programs of a usual run of the tests.
 const RANDOM: u64 = 40;
@@ -25,6 +25,37 @@ fn programs_made_by_hand_take_as_long_with_a_change_as_predicted() {
     let mut judge = Judge::new();
     let judged: Vec<Judged> = pairs.iter().map(|it| judge.judge(it)).collect();
     verdict(&judged);
+}
+
+#[test]
+fn waits_that_are_no_blocking_calls_are_followed() {
+    let mut judge = Judge::new();
+    let judged: Vec<Judged> = pairs::hidden_waits()
+        .iter()
+        .map(|it| judge.judge(it))
+        .collect();
+    verdict(&judged);
+    close(&judged);
+}
+
+#[test]
+fn waits_of_threads_for_each_other_are_followed() {
+    let mut judge = Judge::new();
+    let pairs = pairs::waits_of_threads();
+    let judged: Vec<Judged> = pairs.iter().map(|it| judge.judge(it)).collect();
+    verdict(&judged);
+}
+
+#[test]
+fn tasks_without_a_time_are_within_the_error() {
+    let mut judge = Judge::new();
+    let judged: Vec<Judged> = pairs::untimed().iter().map(|it| judge.judge(it)).collect();
+    let beyond: String = judged
+        .iter()
+        .filter(|it| !it.is_honest())
+        .map(|it| format!("{it}\n"))
+        .collect();
+    assert!(beyond.is_empty(), "beyond their error:\n{beyond}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn streams(tables: &Tables) -> Vec<(i64, i64)> {
 }
 
 #[test]
-fn threads_that_come_and_go_by_the_hundred() {
+fn hundreds_of_threads_that_begin_and_end() {
     let tables = compare("threads");
     assert_eq!(tables.count_calls("aclrtCreateStream"), 320);
     assert_eq!(tables.tasks.len(), 640);
@@ -83,7 +83,7 @@ fn failing_calls_leave_the_error_state_that_they_leave_bare() {
 }
 
 #[test]
-fn null_arguments_are_answered_by_the_runtime() {
+fn null_arguments_reach_the_runtime() {
     let tables = compare("null_arguments");
     assert_eq!(tables.outer_calls().count(), 44);
 }
@@ -155,7 +155,7 @@ fn a_queue_that_is_full() {
 /// The tracer's events take no more than half of a queue: the rest is free for tasks that the program
 /// may submit before it releases the queue.
 #[test]
-fn a_queue_that_waits_for_what_is_submitted_next() {
+fn a_queue_that_waits_for_the_next_submission() {
     let tables = compare("deep_queue");
     assert_eq!(tables.tasks.len(), 3 * 1002);
     let untimed = tables.untimed();
@@ -175,7 +175,7 @@ fn a_queue_that_waits_for_what_is_submitted_next() {
 /// Neither the tracer's events nor its records change the runtime's free resources, nor the numbers of
 /// the program's objects.
 #[test]
-fn what_the_runtime_has_left() {
+fn the_tracer_takes_no_resources_of_the_runtime() {
     let tables = compare("counters");
     assert_eq!(tables.tasks.len(), 110);
     tables.all_timed();
@@ -205,7 +205,7 @@ fn a_callback_that_is_left_by_longjmp() {
 }
 
 #[test]
-fn a_plugin_in_a_scope_of_its_own() {
+fn a_plugin_in_a_separate_scope() {
     let plugin = crate::support::compile::program_with(
         "plugin",
         &["-std=gnu11", "-shared", "-fPIC", "-lascendcl"],

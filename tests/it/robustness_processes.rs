@@ -43,8 +43,8 @@ fn images_that_are_replaced_and_children_of_all_kinds() {
     assert_eq!(tables.tasks.len(), 5 * 2);
     assert_eq!(tables.processes().len(), 4);
     let mut info = tool();
-    let told = run(info.args(["info", "--json"]).arg(recording.trace())).expect(0);
-    let info: Value = serde_json::from_str(&told.out()).unwrap();
+    let output = run(info.args(["info", "--json"]).arg(recording.trace())).expect(0);
+    let info: Value = serde_json::from_str(&output.out()).unwrap();
     let images = info["processes"].as_array().unwrap();
     let ns = |it: &Value, name: &str| it[name].as_i64().unwrap();
     for image in images {

@@ -128,7 +128,7 @@ fn threads_and_small_stacks_have_their_lines() {
 }
 
 #[test]
-fn handlers_of_signals_are_followed_to_what_they_interrupt() {
+fn stacks_go_from_handlers_of_signals_to_the_interrupted_code() {
     for way in &WAYS[..3] {
         let program = compiled(*way);
         for case in ["handler", "alternate"] {
@@ -148,7 +148,7 @@ fn handlers_of_signals_are_followed_to_what_they_interrupt() {
 }
 
 #[test]
-fn a_coroutine_has_the_frames_of_its_own_stack() {
+fn a_coroutine_has_the_frames_of_its_stack() {
     for way in WAYS {
         let recording = recorded(&compiled(way), &["coroutine"]);
         let found = sites(&recording, "aclrtMalloc");
@@ -162,7 +162,7 @@ fn a_coroutine_has_the_frames_of_its_own_stack() {
 }
 
 #[test]
-fn a_forked_child_has_lines_of_its_own_process() {
+fn a_forked_child_has_lines_of_its_process() {
     let recording = recorded(&compiled(WAYS[0]), &["child"]);
     let tables = Tables::of(&recording);
     let calls = tables
@@ -240,7 +240,7 @@ fn reports_on_hangs_show_the_line_of_the_call() {
 }
 
 #[test]
-fn a_program_that_is_gone_or_was_built_again_is_shown_by_addresses() {
+fn a_program_that_was_deleted_or_built_again_is_shown_by_addresses() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("program");
     let put = |way: (&str, &[&str])| std::fs::copy(compiled(way), &program).unwrap();

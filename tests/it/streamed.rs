@@ -42,8 +42,8 @@ fn worst(trace: &Trace) -> i64 {
 #[track_caller]
 fn same_info(whole: &Trace, archive: &mut Recording, what: &str) {
     assert_eq!(archive.counts(), FileCounts::of(whole), "{what}");
-    assert_eq!(archive.things().losses(), whole.losses(), "{what}");
-    assert_eq!(archive.things().end(), whole.end(), "{what}");
+    assert_eq!(archive.entities().losses(), whole.losses(), "{what}");
+    assert_eq!(archive.entities().end(), whole.end(), "{what}");
     assert_eq!(archive.span().is_some(), whole.span().is_some(), "{what}");
     if let (Some(found), Some(expected)) = (archive.span(), whole.span()) {
         let window = archive.window(found, u64::MAX).unwrap();
@@ -52,7 +52,7 @@ fn same_info(whole: &Trace, archive: &mut Recording, what: &str) {
         near(found.end, expected.end, open, what);
     }
     for counter in 1..=16 {
-        let (found, expected) = (archive.things().counter(counter), whole.counter(counter));
+        let (found, expected) = (archive.entities().counter(counter), whole.counter(counter));
         assert_eq!(found, expected, "{what}: counter {counter}");
     }
 }
@@ -196,7 +196,7 @@ fn damaged(bytes: &[u8], path: &Path, what: &str) {
 }
 
 #[test]
-fn a_recording_read_part_by_part_tells_what_its_whole_trace_tells() {
+fn a_recording_read_part_by_part_gives_the_results_of_the_whole_trace() {
     for program in examples::all() {
         let recording = Run::new(&program).traced();
         let path = recording.trace();

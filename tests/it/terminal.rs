@@ -169,7 +169,7 @@ fn a_signal_that_ends_the_view_gives_the_terminal_back() {
 }
 
 #[test]
-fn what_is_on_screen_and_everything_is_exported_from_the_view() {
+fn the_visible_range_and_everything_are_exported_from_the_view() {
     let Some(tmux) = with_trace(80, 24) else {
         return;
     };

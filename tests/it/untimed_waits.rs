@@ -46,10 +46,10 @@ fn most_waits_between_sampled_tasks_have_a_stall_that_holds_the_truth() {
         "{inside} of {found} stalls hold the truth"
     );
     // The parts of a gap may go to the wrong wait, but their sum is known.
-    for (stream, (truth, told)) in held {
+    for (stream, (truth, reported)) in held {
         assert!(
-            (truth - told).abs() * 4 <= truth,
-            "stream {stream}: {told} of {truth} ns"
+            (truth - reported).abs() * 4 <= truth,
+            "stream {stream}: {reported} of {truth} ns"
         );
     }
 }

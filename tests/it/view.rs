@@ -83,7 +83,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 
 /// This terminal replies to no queries: some do not know the position of their cursor.
 #[test]
-fn the_screen_is_drawn_anew_without_a_question_to_the_terminal() {
+fn the_screen_is_drawn_again_without_a_question_to_the_terminal() {
     let recording = recording();
     let screen = Screen::start(view(&recording), 30, 120);
     screen.until("stream 3");
@@ -105,7 +105,7 @@ fn the_screen_is_drawn_anew_without_a_question_to_the_terminal() {
 }
 
 #[test]
-fn nobody_is_woken_for_a_file_that_is_complete() {
+fn no_thread_is_woken_for_a_file_that_is_complete() {
     let recording = recording();
     let screen = Screen::start(view(&recording), 30, 120);
     screen.until("stream 3");

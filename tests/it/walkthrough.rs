@@ -56,7 +56,7 @@ fn follow<'t>(folder: &Path, text: &'t str, mut printed: impl FnMut(&Block<'t>, 
 }
 
 #[test]
-fn the_questions_get_the_answers_of_the_page() {
+fn the_commands_of_the_page_print_its_results() {
     let page = fs::read_to_string(PAGE).expect("the page");
     let (before, questions, after) = parts(&page);
     let folder = tempfile::tempdir().expect("a folder");

@@ -63,7 +63,7 @@ fn a_program_that_has_moved_and_stands_still_again_is_reported_again() {
 }
 
 #[test]
-fn the_time_out_of_the_runtime_is_told_in_words() {
+fn the_time_out_of_the_runtime_is_reported_in_words() {
     let mut stuck = Hanging::with("timeout", &WATCH);
     stuck.until("err", "the program hangs", 1);
     // The chain of the report begins with the thread as well.

@@ -130,12 +130,12 @@ fn linked_with_all_names_bound_at_the_start() {
 }
 
 #[test]
-fn fetched_from_a_handle_in_a_scope_of_its_own() {
+fn fetched_from_a_handle_in_a_separate_scope() {
     holds_sequence(&compare(&Run::new(&program("way_handle", C))), 1);
 }
 
 #[test]
-fn fetched_as_what_comes_next() {
+fn fetched_with_rtld_next() {
     holds_sequence(&compare(&Run::new(&program("way_next", LINKED))), 1);
 }
 
@@ -145,7 +145,7 @@ fn fetched_from_everything_that_is_loaded() {
 }
 
 #[test]
-fn fetched_by_a_plugin_from_what_it_can_see() {
+fn fetched_by_a_plugin_from_its_scope() {
     let plugin = library("way_plugin", &["-Wl,--no-as-needed", "-lascendcl"]);
     let run = Run::new(&program("way_plugin_host", C)).words(&[text(&plugin)]);
     let recording = run.compared();

@@ -64,7 +64,7 @@ fn streams_in_a_cycle_are_named() {
 }
 
 #[test]
-fn a_callback_that_nobody_runs_is_named() {
+fn a_callback_that_no_thread_runs_is_named() {
     let report = named_before_and_after("callback", "hangs", "callback");
     let what = report["culprits"][0]["what"].as_str().unwrap();
     assert!(

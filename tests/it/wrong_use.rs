@@ -76,7 +76,7 @@ fn a_program_that_does_not_exist() {
 }
 
 #[test]
-fn a_script_whose_interpreter_does_not_exist() {
+fn a_script_without_an_existing_interpreter() {
     let folder = tempfile::tempdir().unwrap();
     let script = executable(folder.path(), b"#!/nowhere/sh\n");
     not_recorded(script, NOT_FOUND, &["interpreter"]);
@@ -180,7 +180,7 @@ fn words_that_are_no_command_line() {
         &["pdf"],
     );
     misunderstood(&["info"], TROUBLE, &["FILE"]);
-    misunderstood(&["stats", "a", "b"], TROUBLE, &["b"]);
+    misunderstood(&["open", "a", "b"], TROUBLE, &["b"]);
     misunderstood(&["soft"], TROUBLE, &["--include-dir"]);
     refused(
         &mut command(&["demo", "no-such-demo"]),
@@ -290,7 +290,7 @@ fn a_program_that_never_calls_ascendcl() {
 }
 
 #[test]
-fn a_program_whose_runtime_the_loader_does_not_find() {
+fn a_program_with_a_runtime_that_the_loader_does_not_find() {
     let folder = tempfile::tempdir().unwrap();
     let bare = run(&mut clean(program("ends"))).expect(127);
     let outcome = run(&mut record(folder.path(), program("ends"))).expect(127);

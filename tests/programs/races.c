@@ -1,8 +1,10 @@
 /* Copies and fills on several streams, with and without what puts them in order: one case by its name. Every case
  * ends by itself. SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include <acl/acl_rt_memory_soma.h>
+
 #include "program.h"
 
-enum { BYTES = 64 * 1024, STREAMS = 3, EVENTS = 3 };
+enum { BYTES = 64 * 1024, STREAMS = 3, EVENTS = 3, PITCH = 1024, ROWS = BYTES / PITCH };
 
 static aclrtStream streams[STREAMS];
 static aclrtEvent events[EVENTS];
@@ -46,6 +48,24 @@ static void sync_all(void)
     for (int i = 0; i < STREAMS; i++) {
         DO(aclrtSynchronizeStream(streams[i]));
     }
+}
+
+/* Memory of a pool, for the order of a stream. */
+static char *from_pool(aclrtMemPool *pool, aclrtStream stream)
+{
+    aclrtMemPoolProps properties;
+    void *memory;
+    memset(&properties, 0, sizeof properties);
+    DO(aclrtMemPoolCreate(pool, &properties));
+    DO(aclrtMemPoolMallocAsync(&memory, BYTES, *pool, stream));
+    return memory;
+}
+
+/* A part of each row of a matrix. */
+static void copy_columns(size_t first, size_t width, aclrtStream stream)
+{
+    DO(aclrtMemcpy2dAsync(device_memory[1] + first, PITCH, device_memory[0] + first, PITCH, width, ROWS,
+                          ACL_MEMCPY_DEVICE_TO_DEVICE, stream));
 }
 
 /* ---- Mistakes ---- */
@@ -168,6 +188,42 @@ static void free_after_other_sync(void)
     DO(aclrtMalloc(&memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
     fill(memory, BYTES, streams[0]);
     DO(aclrtSynchronizeStream(streams[1]));
+    DO(aclrtFree(memory));
+}
+
+/* The fill is ordered before the read, and the read not before the end of the memory. */
+static void pool_free_early(void)
+{
+    aclrtMemPool pool;
+    char *memory = from_pool(&pool, streams[0]);
+    fill(memory, BYTES, streams[0]);
+    record(0, 0);
+    wait_for(0, 1);
+    copy_across(device_memory[1], memory, streams[1]);
+    DO(aclrtMemPoolFreeAsync(memory, streams[0]));
+    sync_all();
+    DO(aclrtMemPoolDestroy(pool));
+}
+
+static void columns_overlap(void)
+{
+    copy_columns(0, PITCH / 2 + 1, streams[0]);
+    copy_columns(PITCH / 2, PITCH / 2, streams[1]);
+}
+
+static void row_read_early(void)
+{
+    copy_columns(0, PITCH / 2, streams[0]);
+    DO(aclrtMemcpyAsync(host_memory[1], BYTES, device_memory[1], PITCH / 2, ACL_MEMCPY_DEVICE_TO_HOST, streams[1]));
+}
+
+static void read_beyond_a_copy(void)
+{
+    char *memory;
+    DO(aclrtMalloc((void **)&memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    DO(aclrtMemcpyAsync(memory, BYTES, host_memory[0], BYTES / 2, ACL_MEMCPY_HOST_TO_DEVICE, streams[0]));
+    copy_out(memory, streams[0]);
+    sync_all();
     DO(aclrtFree(memory));
 }
 
@@ -320,6 +376,46 @@ static void free_with_sync(void)
     DO(aclrtFreeWithDevSync(memory));
 }
 
+static void pool_free_in_order(void)
+{
+    aclrtMemPool pool;
+    char *memory = from_pool(&pool, streams[0]);
+    fill(memory, BYTES, streams[0]);
+    record(0, 0);
+    wait_for(0, 1);
+    copy_across(device_memory[1], memory, streams[1]);
+    record(1, 1);
+    wait_for(1, 0);
+    DO(aclrtMemPoolFreeAsync(memory, streams[0]));
+    sync_all();
+    DO(aclrtMemPoolDestroy(pool));
+}
+
+static void columns_apart(void)
+{
+    copy_columns(0, PITCH / 2, streams[0]);
+    copy_columns(PITCH / 2, PITCH / 2, streams[1]);
+}
+
+static void row_read_between(void)
+{
+    copy_columns(PITCH / 2, PITCH / 2, streams[0]);
+    DO(aclrtMemcpyAsync(host_memory[1], BYTES, device_memory[1], PITCH / 2, ACL_MEMCPY_DEVICE_TO_HOST, streams[1]));
+}
+
+static void read_of_two_copies(void)
+{
+    char *memory;
+    DO(aclrtMalloc((void **)&memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    for (int half = 0; half < 2; half++) {
+        DO(aclrtMemcpyAsync(memory + half * (BYTES / 2), BYTES / 2, host_memory[0], BYTES / 2,
+                            ACL_MEMCPY_HOST_TO_DEVICE, streams[0]));
+    }
+    copy_out(memory, streams[0]);
+    sync_all();
+    DO(aclrtFree(memory));
+}
+
 static void freed_and_made_again(void)
 {
     for (int round = 0; round < 8; round++) {
@@ -353,7 +449,8 @@ static const struct {
     CASE(ordered_by_event_sync), CASE(ordered_by_device_sync), CASE(ordered_by_query), CASE(ordered_by_one_stream),
     CASE(ordered_by_pageable_copy), CASE(ordered_by_notify), CASE(ordered_by_callback), CASE(ordered_rounds),
     CASE(apart), CASE(two_reads), CASE(free_after_sync), CASE(free_with_sync), CASE(freed_and_made_again),
-    CASE(drained),
+    CASE(drained), CASE(pool_free_early), CASE(columns_overlap), CASE(row_read_early), CASE(pool_free_in_order),
+    CASE(columns_apart), CASE(row_read_between), CASE(read_beyond_a_copy), CASE(read_of_two_copies),
 };
 
 int main(int count, char **words)

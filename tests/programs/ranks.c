@@ -1,5 +1,6 @@
-/* A rank of a job of two: RANK FILE STEPS LATE. Rank 0 writes what both have to know to the file. Each step reduces once;
- * the late rank comes some milliseconds after the other one.
+/* A rank of a job: RANK FILE STEPS LATE [RANKS [PAIRS]]. Rank 0 writes what all have to know to the file. Each step
+ * reduces once; the late rank comes some milliseconds after the others. With PAIRS, ranks 2n and 2n+1 then send each other
+ * a message. `all` is each RANK, as a separate process.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "program.h"
 
@@ -11,9 +12,11 @@ typedef struct {
 enum { FP32 = 4, SUM = 0 };
 int HcclGetRootInfo(HcclRootInfo *);
 int HcclCommInitRootInfo(uint32_t, const HcclRootInfo *, uint32_t, HcclComm *);
+int HcclSend(void *, uint64_t, int, uint32_t, HcclComm, aclrtStream);
+int HcclRecv(void *, uint64_t, int, uint32_t, HcclComm, aclrtStream);
 int HcclAllReduce(void *, void *, uint64_t, int, int, HcclComm, aclrtStream);
 
-enum { RANKS = 2, COUNT = 1024, LATE_US = 4000, LONG_ENOUGH = 60000 };
+enum { COUNT = 1024, LATE_US = 4000, LONG_ENOUGH = 60000 };
 
 static void hand_out(const char *name, const HcclRootInfo *root)
 {
@@ -43,9 +46,51 @@ static void await(const char *name, HcclRootInfo *root)
     require(0, "the other rank begins");
 }
 
+/* Starts this program for each rank, and waits for all. */
+static int start_all(char **words, int ranks)
+{
+    int failed = 0;
+
+    for (int rank = 0; rank < ranks; rank++) {
+        char own[16];
+
+        snprintf(own, sizeof own, "%d", rank);
+        if (fork() == 0) {
+            setenv("RANK", own, 1);
+            words[1] = own;
+            execv(words[0], words);
+            _exit(127);
+        }
+    }
+    for (int rank = 0; rank < ranks; rank++) {
+        int status = 0;
+
+        require(wait(&status) > 0, "a rank ends");
+        failed |= status;
+    }
+    return failed != 0;
+}
+
+static void exchange(int rank, void *from, void *to, HcclComm comm, aclrtStream stream)
+{
+    uint32_t other = (uint32_t)rank ^ 1;
+
+    if (rank % 2 == 0) {
+        require(HcclSend(from, COUNT, FP32, other, comm, stream) == 0, "a message");
+        require(HcclRecv(to, COUNT, FP32, other, comm, stream) == 0, "an answer");
+    } else {
+        require(HcclRecv(to, COUNT, FP32, other, comm, stream) == 0, "a message");
+        require(HcclSend(from, COUNT, FP32, other, comm, stream) == 0, "an answer");
+    }
+}
+
 int main(int count, char **words)
 {
-    require(count == 5, "four words");
+    require(count >= 5, "four words or more");
+    int ranks = count > 5 ? atoi(words[5]) : 2;
+    if (strcmp(words[1], "all") == 0) {
+        return start_all(words, ranks);
+    }
     int rank = atoi(words[1]), steps = atoi(words[3]), late = atoi(words[4]);
     HcclRootInfo root;
     HcclComm comm;
@@ -58,18 +103,21 @@ int main(int count, char **words)
     DO(aclrtMalloc(&from, COUNT * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST));
     DO(aclrtMalloc(&to, COUNT * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST));
     if (rank == 0) {
-        require(HcclGetRootInfo(&root) == 0, "what both ranks know");
+        require(HcclGetRootInfo(&root) == 0, "what all ranks know");
         hand_out(words[2], &root);
     } else {
         await(words[2], &root);
     }
-    require(HcclCommInitRootInfo(RANKS, &root, (uint32_t)rank, &comm) == 0, "a communicator");
+    require(HcclCommInitRootInfo((uint32_t)ranks, &root, (uint32_t)rank, &comm) == 0, "a communicator");
     for (int step = 0; step < steps; step++) {
         DO(aclrtMemsetAsync(from, COUNT * sizeof(float), 0, COUNT * sizeof(float), stream));
         if (rank == late) {
             usleep(LATE_US);
         }
         require(HcclAllReduce(from, to, COUNT, FP32, SUM, comm, stream) == 0, "a collective");
+        if (count > 6) {
+            exchange(rank, from, to, comm, stream);
+        }
         DO(aclrtSynchronizeStream(stream));
     }
     puts("done");

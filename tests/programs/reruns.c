@@ -2,7 +2,10 @@
  * thread, and that of a second one. Prints a sum over what the host has read. */
 #include "program.h"
 
-enum { STREAMS = 8, EVENTS = 64, GRAPHS = 4, BYTES = 1 << 20, LINE = 64 };
+enum { STREAMS = 8, EVENTS = 64, GRAPHS = 4, BYTES = 1 << 20, LINE = 64, SIGNALS = 4, POSTS = 1024 };
+
+/* A thread goes on so long after a post. */
+enum { WAKING_NS = 5000 };
 
 /* softacl's own; docs/SOFTACL.md. */
 uint64_t softaclNow(void);
@@ -16,6 +19,16 @@ struct other {
     uint64_t begin, end;
 };
 
+/* What threads wait for outside of AscendCL: the times of all posts. */
+struct signal {
+    uint64_t posted_at[POSTS];
+    unsigned posts, waits;
+};
+
+static struct signal signals[SIGNALS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t posted = PTHREAD_COND_INITIALIZER;
+
 static aclrtStream streams[STREAMS];
 static aclrtEvent events[EVENTS];
 static aclmdlRI graphs[GRAPHS];
@@ -25,6 +38,49 @@ static uint64_t sum;
 static void work(void *microseconds)
 {
     softaclWork(1000 * (uint64_t)(uintptr_t)microseconds);
+}
+
+static void post(void *given)
+{
+    struct signal *signal = given;
+
+    pthread_mutex_lock(&lock);
+    require(signal->posts < POSTS, "there is room for a post");
+    signal->posted_at[signal->posts++] = softaclNow();
+    pthread_cond_broadcast(&posted);
+    pthread_mutex_unlock(&lock);
+}
+
+static void await(struct signal *signal)
+{
+    uint64_t at;
+
+    pthread_mutex_lock(&lock);
+    while (signal->waits >= signal->posts) {
+        pthread_cond_wait(&posted, &lock);
+    }
+    at = signal->posted_at[signal->waits++];
+    pthread_mutex_unlock(&lock);
+    softaclReach(at + WAKING_NS);
+}
+
+/* Asks until it is done. */
+static void poll_stream(aclrtStream stream)
+{
+    aclrtStreamStatus status;
+
+    do {
+        DO(aclrtStreamQuery(stream, &status));
+    } while (status != ACL_STREAM_STATUS_COMPLETE);
+}
+
+static void poll_event(aclrtEvent event)
+{
+    aclrtEventRecordedStatus status;
+
+    do {
+        DO(aclrtQueryEventStatus(event, &status));
+    } while (status != ACL_EVENT_RECORDED_STATUS_COMPLETE);
 }
 
 static void make_event(aclrtEvent *event)
@@ -107,6 +163,11 @@ static void act(char op, unsigned a, unsigned b, struct other *other)
     case 'E': DO(aclmdlRICaptureEnd(streams[a], &graphs[b])); break;
     case 'l': DO(aclmdlRIExecuteAsync(graphs[a], streams[b])); break;
     case 't': case 'j': threads(op, other); break;
+    case 'q': poll_stream(streams[a]); break;
+    case 'Q': poll_event(events[a]); break;
+    case 'n': post(&signals[a]); break;
+    case 'o': await(&signals[a]); break;
+    case 'H': DO(aclrtLaunchHostFunc(streams[a], post, &signals[b])); break;
     default: move(op, streams[a], b);
     }
 }

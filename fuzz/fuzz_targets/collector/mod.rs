@@ -3,7 +3,7 @@
     dead_code,
     unreachable_pub,
     unused_imports,
-    reason = "more is there than the fuzzer needs"
+    reason = "the fuzzer needs only a part"
 )]
 
 #[path = "../../../crates/read/collector/src/clock.rs"]
@@ -12,6 +12,8 @@ pub mod clock;
 pub mod command;
 #[path = "../../../crates/read/collector/src/decode.rs"]
 pub mod decode;
+#[path = "../../../crates/read/collector/src/long_texts.rs"]
+pub mod long_texts;
 #[path = "../../../crates/read/collector/src/stub_functions.rs"]
 pub mod stub_functions;
 #[path = "../../../crates/read/collector/src/process_name.rs"]

@@ -112,7 +112,7 @@ fn bars_are_narrow_where_records_have_no_tail() {
 
 /// From a record to a task, from a task to a record, and from one task to the next, the device takes some time.
 #[test]
-fn what_a_pair_adds_is_learnt_and_taken_off() {
+fn the_excess_of_a_pair_is_learnt_and_subtracted() {
     let turns = "record_ns=1300,record_jitter_ns=100,turn_ns=2000,turn_jitter_ns=300,switch_ns=1800,switch_jitter_ns=200";
     let soft = format!("{CLOCK},{turns}");
     for (timing, narrow) in [
@@ -138,7 +138,7 @@ fn what_a_pair_adds_is_learnt_and_taken_off() {
 
 /// Fewer tasks than it takes to learn that.
 #[test]
-fn bars_are_wide_where_nothing_was_learnt_of_what_a_pair_adds() {
+fn bars_are_wide_without_a_measured_excess() {
     let soft = format!("{CLOCK},record_ns=1300,turn_ns=2000,switch_ns=1800");
     let durations = Durations::of(&["1", "60", "0", "4900"], &soft, &["--timing", "events"]);
     durations.are_inside();

@@ -12,7 +12,7 @@ const GUARDED: &[&str] = &[
 ];
 
 #[test]
-fn a_patch_at_the_end_of_a_page_is_gone_around_through_the_next_page() {
+fn a_patch_at_the_end_of_a_page_is_bypassed_through_the_next_page() {
     let is_arm = place::is_emulated() || cfg!(target_arch = "aarch64");
     let common = ["-std=gnu11", "-O1", "-shared", "-fPIC", "-Wl,-z,now"];
     let options = [&common[..], if is_arm { GUARDED } else { &[] }].concat();

@@ -56,8 +56,8 @@ impl Judge {
     }
 
     fn is_at(&self, row: &CsvRow, begin: i64) -> bool {
-        let told = row.maybe("log_begin_ns");
-        told.is_none_or(|told| (told - self.offset - begin).abs() <= OPEN_NS)
+        let logged = row.maybe("log_begin_ns");
+        logged.is_none_or(|logged| (logged - self.offset - begin).abs() <= OPEN_NS)
     }
 
     /// An entry that is joined to a task is inside it, and the first one begins with it, unless that
@@ -73,8 +73,8 @@ impl Judge {
     }
 
     fn lies_in(&self, row: &CsvRow, task: &truth::Entry) -> bool {
-        let told = (row.maybe("log_begin_ns"), row.maybe("log_end_ns"));
-        let (Some(begin), Some(end)) = told else {
+        let logged = (row.maybe("log_begin_ns"), row.maybe("log_end_ns"));
+        let (Some(begin), Some(end)) = logged else {
             return true;
         };
         let (begin, end) = (begin - self.offset, end - self.offset);
@@ -145,7 +145,7 @@ const DEFECTS: [&str; 7] = [
 ];
 
 #[test]
-fn entries_are_never_joined_to_what_they_are_not_of() {
+fn entries_are_never_joined_to_other_tasks() {
     for (seed, soft) in (1..).zip(DEFECTS) {
         let (joined, recording) = check("both", soft, (20, seed));
         println!("{soft}: {joined:?}");
@@ -165,7 +165,7 @@ fn entries_are_never_joined_to_what_they_are_not_of() {
 
 #[test]
 #[ignore = "a soak: 10,000 random programs"]
-fn entries_of_many_programs_are_never_joined_to_what_they_are_not_of() {
+fn entries_of_many_programs_are_never_joined_to_other_tasks() {
     const EACH: usize = 50;
     let mut all = Joined::default();
     // One alone, to look into it.

@@ -17,7 +17,7 @@ fn traced(name: &str, words: &[&str]) -> Recording {
 }
 
 #[test]
-fn calls_of_handlers_are_recorded_wherever_they_interrupt_the_program() {
+fn calls_of_handlers_that_interrupt_the_program_anywhere_are_recorded() {
     for stack in ["usual", "alternate"] {
         let counts = balanced(&traced("handler_storm", &[stack]));
         // They are put aside while the tracer is at work; few find no room there.
@@ -64,7 +64,7 @@ fn calls_that_are_left_are_recorded_as_that() {
 }
 
 #[test]
-fn threads_that_are_cancelled_at_any_instruction_harm_nobody() {
+fn threads_that_are_cancelled_at_any_instruction_do_no_harm() {
     let library = hostile_with("async_library.c", &["-O1", "-shared", "-fPIC"]);
     let options = ["-O1", "-pthread", library.to_str().unwrap(), "-lascendcl"];
     let recording = Run::new(&hostile_with("async_cancel.c", &options)).traced();
@@ -92,7 +92,7 @@ fn calls_made_while_another_thread_joins_the_recording_are_counted() {
 }
 
 #[test]
-fn calls_made_while_another_thread_makes_a_child_a_process_of_its_own_are_counted() {
+fn calls_made_while_another_thread_registers_a_forked_child_are_counted() {
     balanced(&traced("fork_threads", &[]));
 }
 

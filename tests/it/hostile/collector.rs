@@ -121,7 +121,7 @@ fn of_eight_recorders_with_one_target_one_records_and_the_others_say_why_not() {
 }
 
 #[test]
-fn eight_recorders_with_patterns_or_default_names_have_files_of_their_own() {
+fn eight_recorders_with_patterns_or_default_names_have_separate_files() {
     for options in [&["--force", "-o", "t-%r-%q{RANK}.atrace"][..], &[]] {
         let folder = tempfile::tempdir().unwrap();
         let (ready, refused) = eight(folder.path(), options);
@@ -146,7 +146,7 @@ fn eight_recorders_with_patterns_or_default_names_have_files_of_their_own() {
 }
 
 #[test]
-fn a_name_can_have_the_pid_and_the_host_and_what_is_unknown_is_refused() {
+fn a_name_can_have_the_pid_and_the_host_and_other_patterns_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let burst = program("burst");
     let words = ["1", "1"];
@@ -231,7 +231,7 @@ fn the_folder_of_a_trace_may_vanish() {
 }
 
 #[test]
-fn a_recorder_that_is_told_to_stop_loses_nothing() {
+fn a_recorder_that_a_signal_stops_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     // The program does not listen: it ends by itself, after the calls that it has still to make.
     let script = "trap '' TERM INT HUP; echo ready; read line; exec \"$0\" 1 100000";
@@ -276,7 +276,11 @@ fn sessions_of_killed_recorders_are_removed_and_nothing_else() {
     let own = || {
         let folders = fs::read_dir(memory.path()).unwrap().flatten();
         let folders = folders.filter(|it| it.path().is_dir());
-        folders.flat_map(|it| files(&it.path())).collect::<Vec<_>>()
+        let found = folders.flat_map(|it| files(&it.path()));
+        let (sockets, sessions): (Vec<_>, Vec<_>) =
+            found.partition(|it| it.extension().is_some_and(|end| end == "ctl"));
+        assert!(sockets.len() <= 1, "that of the killed one was removed");
+        sessions
     };
     let mut killed = start("killed.atrace");
     let left = own();
@@ -358,7 +362,7 @@ fn document(recording: &Recording) -> Value {
 }
 
 #[test]
-fn processes_with_one_pid_in_two_namespaces_are_told_apart() {
+fn processes_with_one_pid_in_two_namespaces_are_distinguished() {
     if !has_namespaces() {
         return;
     }
@@ -399,7 +403,7 @@ fn namespaces_that_come_and_go_lose_nothing() {
 }
 
 #[test]
-fn stages_of_one_pid_are_told_apart_and_have_their_command_lines() {
+fn stages_of_one_pid_are_distinguished_and_have_their_command_lines() {
     let recording = Run::new(&program("exec")).compared();
     recording.outcome.clone().expect(7);
     let document = document(&recording);

@@ -150,7 +150,7 @@ fn small_files_that_ask_for_much_memory_are_reported_in_little() {
 
 #[test]
 #[ignore = "millions of threads or streams in each file; takes minutes"]
-fn large_files_that_ask_for_much_memory_get_what_is_promised() {
+fn large_files_that_need_much_memory_are_read_as_documented() {
     let folder = tempfile::tempdir().unwrap();
     for bomb in bombs::large() {
         let length = bomb.bytes.len();
@@ -159,8 +159,8 @@ fn large_files_that_ask_for_much_memory_get_what_is_promised() {
         // The limits of docs/FORMAT.md: for a pass over the file, and for facts of the index. And room
         // for the rest of the process.
         let windows = (((24 + 64) << 20) + 48 * length).max(640 << 20);
-        let things = (64 << 20) + 16 * length;
-        let limit = windows + things + (128 << 20);
+        let entities = (64 << 20) + 16 * length;
+        let limit = windows + entities + (128 << 20);
         is_reported_in(limit, &bomb, folder.path());
     }
 }
@@ -203,9 +203,9 @@ fn a_damaged_file_looks_damaged_to_machines() {
     }
     let path = damaged(&folder);
     for words in [&["info", "--json"][..], &["stats", "--json"]] {
-        let told = json(words, &path, 3);
-        assert_eq!(told["complete"], false, "{words:?}");
-        assert_eq!(told["damage"].as_array().unwrap().len(), 1);
+        let output = json(words, &path, 3);
+        assert_eq!(output["complete"], false, "{words:?}");
+        assert_eq!(output["damage"].as_array().unwrap().len(), 1);
     }
     run(&["export", "--format", "chrome"], &path).expect(3);
     let exported = fs::read(folder.path().join("t.json")).unwrap();
@@ -228,7 +228,7 @@ fn a_file_without_an_end_is_reported() {
 }
 
 #[test]
-fn lost_calls_are_told_of_when_asked() {
+fn lost_calls_are_reported_if_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.atrace");
     let file = fs::File::create(&path).unwrap();
@@ -263,7 +263,7 @@ fn an_export_never_takes_the_place_of_its_trace() {
 }
 
 #[test]
-fn a_failed_export_leaves_what_was_there() {
+fn a_failed_export_leaves_existing_files_alone() {
     for format in ["csv", "parquet", "chrome", "perfetto"] {
         let folder = tempfile::tempdir().unwrap();
         let path = trace(&folder);
@@ -304,7 +304,7 @@ fn content(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn a_selection_of_nothing_is_told_of() {
+fn an_empty_selection_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = trace(&folder);
     for words in [
@@ -326,7 +326,7 @@ fn a_selection_of_nothing_is_told_of() {
 }
 
 #[test]
-fn tables_tell_processes_with_one_pid_apart() {
+fn tables_distinguish_processes_with_one_pid() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.atrace");
     for processes in [1, 2] {
@@ -344,8 +344,8 @@ fn tables_tell_processes_with_one_pid_apart() {
             assert_eq!(streams.len(), 1 + processes as usize, "{text}");
             let has_column = streams[0].trim_start().starts_with("process ");
             assert_eq!(has_column, processes > 1, "{text}");
-            let told: BTreeSet<&String> = streams.iter().collect();
-            assert_eq!(told.len(), streams.len(), "{text}");
+            let distinct: BTreeSet<&String> = streams.iter().collect();
+            assert_eq!(distinct.len(), streams.len(), "{text}");
         }
     }
 }

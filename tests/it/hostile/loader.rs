@@ -36,18 +36,18 @@ fn forks(children: u32) {
 }
 
 #[test]
-fn no_child_hangs_that_is_forked_beside_threads_in_the_loader() {
+fn no_child_hangs_that_is_forked_while_threads_are_in_the_loader() {
     forks(40);
 }
 
 #[test]
 #[ignore = "a soak: 4,000 processes"]
-fn no_child_hangs_of_a_thousand_that_are_forked_beside_threads_in_the_loader() {
+fn no_child_of_a_thousand_hangs_that_is_forked_while_threads_are_in_the_loader() {
     forks(1000);
 }
 
 #[test]
-fn a_wrapper_lies_in_the_file_that_its_function_lies_in() {
+fn a_wrapper_appears_in_the_file_of_its_function() {
     let library = |output: &str, source: &str, more: &[&str]| {
         let options = ["-std=gnu11", "-O1", "-shared", "-fPIC", "-w"];
         let path = built(output, source, &[&options, more].concat());

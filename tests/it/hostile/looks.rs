@@ -18,14 +18,14 @@ fn answers_are_the_programs_own(words: &[&str]) {
 }
 
 #[test]
-fn what_a_program_may_read_does_not_follow_from_what_the_tool_has_read() {
+fn times_that_a_program_may_read_do_not_depend_on_reads_of_the_tool() {
     answers_are_the_programs_own(&["2", "plain"]);
     answers_are_the_programs_own(&["2", "ex"]);
 }
 
 #[test]
 #[ignore = "minutes: every sequence of four calls"]
-fn what_a_program_may_read_in_every_longer_order() {
+fn times_that_a_program_may_read_in_every_longer_order() {
     for kind in ["plain", "ex"] {
         answers_are_the_programs_own(&["3", kind]);
         answers_are_the_programs_own(&["4", kind]);

@@ -24,8 +24,8 @@ const EVENTS_KILOBYTES: i64 = 32_768 * 330 / 1024;
 /// Kilobytes of a kind that the program has printed.
 fn kilobytes(out: &str, kind: &str) -> i64 {
     let mut lines = out.lines().filter_map(|line| line.split_once(' '));
-    let told = lines.find(|(name, _)| *name == kind);
-    told.and_then(|it| it.1.parse().ok())
+    let line = lines.find(|(name, _)| *name == kind);
+    line.and_then(|it| it.1.parse().ok())
         .unwrap_or_else(|| panic!("{out}"))
 }
 
@@ -76,7 +76,7 @@ fn contexts_one_after_another_take_the_memory_of_one() {
 }
 
 #[test]
-fn streams_and_events_whose_handles_go_from_thread_to_thread_are_told_apart() {
+fn streams_and_events_with_handles_passed_between_threads_are_distinguished() {
     const EACH: usize = 300;
     let (recording, _) = bounded(&["churn", &EACH.to_string()], 1);
     let (trace, _) = opened(recording.trace()).unwrap();

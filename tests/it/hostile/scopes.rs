@@ -74,7 +74,7 @@ fn how(how: &str, path: &Path) -> String {
 }
 
 #[test]
-fn a_plugin_calls_what_it_is_linked_to() {
+fn a_plugin_calls_the_functions_of_its_linked_library() {
     let (one, two) = (owner(1), owner(2));
     let [first, first_now] = plugins("one", &[&one]);
     let [second, second_now] = plugins("two", &[&two]);
@@ -146,7 +146,7 @@ fn a_library_that_came_with_a_plugin_is_bound_in_the_plugins_order() {
 }
 
 #[test]
-fn a_namespace_of_its_own_is_left_alone() {
+fn a_separate_namespace_is_left_alone() {
     let (one, two) = (owner(1), owner(2));
     let [plugin, _] = plugins("one", &[&one]);
     let [other, _] = plugins("two", &[&two]);

@@ -29,11 +29,11 @@ fn a_program_that_cuts_the_memory_of_its_recording_keeps_its_status_and_its_firs
         let recording = recorded("cut", &[bytes, "0"], 3);
         let outcome = &recording.outcome;
         assert_eq!(outcome.out(), "repaired\n", "{outcome}");
-        let told = outcome
+        let reports = outcome
             .err()
             .matches("another process cut the memory")
             .count();
-        assert_eq!(told, 1, "{outcome}");
+        assert_eq!(reports, 1, "{outcome}");
         assert_eq!(Counts::of(&recording).recorded, 20, "{bytes}: {outcome}");
         is_one_process_and_not_complete(&recording);
     }
@@ -47,7 +47,7 @@ fn calls_after_a_cut_are_recorded_where_their_thread_has_room() {
 }
 
 #[test]
-fn what_a_program_writes_over_the_shared_memory_introduces_no_process() {
+fn damage_of_the_shared_memory_introduces_no_process() {
     let parts = ["header", "channels", "segments", "all"];
     let seeds = [("1", "2"), ("3", "4"), ("5", "6"), ("7", "8")];
     for (part, (one, two)) in parts.into_iter().zip(seeds) {

@@ -221,7 +221,7 @@ fn long_traces_are_read_through_where_that_is_asked_for() {
 }
 
 #[test]
-fn what_is_no_trace_ends_every_command_with_trouble() {
+fn a_file_that_is_no_trace_ends_every_command_with_trouble() {
     let files = Files::new();
     let sound = short(0);
     let nothings: [(&str, &[u8]); 4] = [
@@ -354,7 +354,7 @@ fn a_file_that_is_being_recorded_is_not_damaged() {
 }
 
 #[test]
-fn what_was_lost_makes_a_recording_incomplete() {
+fn losses_make_a_recording_incomplete() {
     let files = Files::new();
     fs::write(files.path(), short(5)).unwrap();
     for words in DOCUMENTS {

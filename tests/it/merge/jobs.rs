@@ -92,29 +92,36 @@ pub(super) fn record_everything(path: &Path) {
 
 /// Records two ranks of a program that run at the same time, of which one comes late.
 pub(super) fn recorded_pair(steps: u32, late: usize) -> (TempDir, Vec<PathBuf>) {
+    recorded_ranks(&[&steps.to_string(), &late.to_string()], &["", ""])
+}
+
+/// Records ranks of a program that run at the same time, each with a recorder and options of the software runtime. The words
+/// come behind those for the rank.
+pub(crate) fn recorded_ranks(words: &[&str], softs: &[&str]) -> (TempDir, Vec<PathBuf>) {
     let folder = tempfile::tempdir().unwrap();
     let known = folder.path().join("root").display().to_string();
-    let steps = steps.to_string();
-    let start = |rank: usize| {
+    let start = |(rank, soft): (usize, &&str)| {
         let own = folder.path().join(format!("rank{rank}"));
         fs::create_dir(&own).unwrap();
-        let (rank, late) = (rank.to_string(), late.to_string());
-        let run = Run::new(&program("ranks")).words(&[&rank, &known, &steps, &late]);
+        let rank = rank.to_string();
+        let words = [&[rank.as_str(), known.as_str()], words].concat();
+        let run = Run::new(&program("ranks")).words(&words).soft(soft);
         let run = run.variable("RANK", &rank);
         let mut command = run.command(&own);
         command.stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         (command.spawn().unwrap(), own.join("t.atrace"))
     };
-    let both = [0, 1].map(start);
-    let files = both.map(|(child, file)| {
+    let all: Vec<_> = softs.iter().enumerate().map(start).collect();
+    let files = all.into_iter().map(|(child, file)| {
         match finish(child) {
             Ok(outcome) => outcome.expect(0),
             Err(outcome) => panic!("it does not end: {outcome}"),
         };
         file
     });
-    (folder, files.into())
+    let files = files.collect();
+    (folder, files)
 }
 
 /// The rank with the largest share of a kind on the critical path.

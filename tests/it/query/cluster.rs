@@ -101,12 +101,12 @@ fn assert_planted_come_first(job: &ClusterJob) {
 }
 
 #[test]
-fn what_was_planted_in_a_cluster_comes_first() {
+fn planted_faults_of_a_queried_cluster_come_first() {
     assert_planted_come_first(&cluster(60));
 }
 
 #[test]
 #[ignore = "a million rows: minutes in a debug build"]
-fn what_was_planted_in_a_cluster_of_a_thousand_steps_comes_first() {
+fn planted_faults_of_a_cluster_of_a_thousand_steps_come_first() {
     assert_planted_come_first(&cluster(1_000));
 }

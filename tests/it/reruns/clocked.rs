@@ -37,6 +37,8 @@ pub(crate) const MAPPING: i64 = 5_000;
 pub(crate) struct Clocked {
     pub(crate) scripts: Vec<Script>,
     pub(crate) soft: String,
+    /// Each task with a number that this divides has no time in the recording; 0 if all have one.
+    pub(crate) untimed_every: u32,
 }
 
 /// Subject of a call in the truth log.
@@ -83,6 +85,7 @@ impl Clocked {
         Self {
             scripts: scripts.iter().map(|it| (*it).clone()).collect(),
             soft: soft.to_owned(),
+            untimed_every: 0,
         }
     }
 
@@ -139,7 +142,8 @@ impl Clocked {
     #[track_caller]
     pub(crate) fn recorded(&self, path: &Path) -> Truth {
         let truth = self.truth();
-        std::fs::write(path, retimed(self.contents(), &truth)).unwrap();
+        let contents = retimed_in_part(self.contents(), &truth, self.untimed_every);
+        std::fs::write(path, contents).unwrap();
         truth
     }
 }
@@ -176,8 +180,15 @@ fn read(text: &str) -> Truth {
 /// The file with the times of another run of the same program.
 #[track_caller]
 pub(crate) fn retimed(contents: FileContents, truth: &Truth) -> Vec<u8> {
+    retimed_in_part(contents, truth, 0)
+}
+
+/// The same, without the times of tasks with numbers that `untimed_every` divides.
+#[track_caller]
+fn retimed_in_part(contents: FileContents, truth: &Truth, untimed_every: u32) -> Vec<u8> {
     let range = truth.range();
     let mut times = Times::of(&contents, truth);
+    times.untimed_every = untimed_every;
     let mut session = contents.session;
     session.start_ns = range.begin;
     let mut writer = Writer::create(Vec::new(), &session, &contents.tables).unwrap();
@@ -208,6 +219,7 @@ pub(crate) fn retimed(contents: FileContents, truth: &Truth) -> Vec<u8> {
     let end = EndRow {
         end_ns: range.end,
         exit_status: 0,
+        ..EndRow::default()
     };
     writer.finish(end).unwrap()
 }
@@ -223,8 +235,10 @@ struct Times<'t> {
     process: u32,
     /// By serial: device and id.
     streams: BTreeMap<u32, (i64, i32)>,
-    /// By serial, in order.
-    sequences: BTreeMap<u32, Vec<u32>>,
+    /// By serial, in order; and whether the task has a time.
+    sequences: BTreeMap<u32, Vec<(u32, bool)>>,
+    untimed_every: u32,
+    tasks: u32,
 }
 
 impl<'t> Times<'t> {
@@ -261,6 +275,8 @@ impl<'t> Times<'t> {
             process,
             streams,
             sequences: BTreeMap::new(),
+            untimed_every: 0,
+            tasks: 0,
         }
     }
 
@@ -283,9 +299,15 @@ impl<'t> Times<'t> {
         if let (Some(task), Some(stream)) = (&mut row.task, row.stream)
             && task.untimed == Untimed::Off.code()
         {
-            task.untimed = Untimed::Timed.code();
+            self.tasks += 1;
+            let every = self.untimed_every;
+            let is_timed = every == 0 || !self.tasks.is_multiple_of(every);
+            task.untimed = match is_timed {
+                true => Untimed::Timed.code(),
+                false => Untimed::Contended.code(),
+            };
             let sequences = self.sequences.entry(stream).or_default();
-            sequences.push(task.sequence);
+            sequences.push((task.sequence, is_timed));
         }
         row
     }
@@ -324,7 +346,8 @@ impl<'t> Times<'t> {
             let mut sequences = sequences.clone();
             sequences.sort_unstable();
             assert_eq!(sequences.len(), times.len(), "tasks of stream {place:?}");
-            for (sequence, time) in sequences.into_iter().zip(times) {
+            let timed = sequences.into_iter().zip(times).filter(|it| it.0.1);
+            for ((sequence, _), time) in timed {
                 rows.push(Row::TaskTime(TaskTimeRow {
                     process: self.process,
                     stream: *stream,

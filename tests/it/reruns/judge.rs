@@ -149,6 +149,14 @@ impl Judge {
     }
 }
 
+/// Fails unless most predictions are within 10 % of the run: a wide error is not enough.
+#[track_caller]
+pub(crate) fn close(judged: &[Judged]) {
+    let far = judged.iter().filter(|it| 10 * it.off() > it.rerun);
+    let far: Vec<String> = far.map(|it| format!("{it}\n")).collect();
+    assert!(5 * far.len() <= judged.len(), "far off:\n{}", far.concat());
+}
+
 /// Fails unless all predictions are right, and 19 of 20 are within their own error.
 #[track_caller]
 pub(crate) fn verdict(judged: &[Judged]) {

@@ -254,6 +254,143 @@ fn two_threads() -> Vec<Pair> {
     ]
 }
 
+/// The host asks until a stream is done.
+fn polled_streams() -> Family {
+    let script = looped("s 0;s 1", 10, "f 0 152;c 1 100;q 0;p 20;m 1 40;q 1", "v");
+    Family::new("polled streams", CALLS, script)
+        .script(&[&format!("{FILL} x0.5")], |it| it.scaled("f", 0.5))
+        .script(&[&format!("{FILL} x2")], |it| it.scaled("f", 2.0))
+        .script(&[&format!("{COPY} x0.5")], |it| it.scaled("c", 0.5))
+        .script(&["sync=aclrtStreamQuery->none"], |it| {
+            it.with_syncs('q', narrower::none)
+        })
+}
+
+/// The host asks until the record of an event is done, in the middle of a stream's work.
+fn polled_events() -> Family {
+    let script = looped(
+        "s 0;s 1;e 0",
+        10,
+        "f 0 200;r 0 0;c 0 60;Q 0;m 1 120;q 1",
+        "v",
+    );
+    Family::new("polled events", CALLS, script)
+        .script(&[&format!("{FILL} x0.5")], |it| it.scaled("f", 0.5))
+        .script(&[&format!("{REDUCE} x0.5")], |it| it.scaled("m", 0.5))
+        .script(&["sync=aclrtQueryEventStatus->none"], |it| {
+            it.with_syncs('Q', narrower::none)
+        })
+}
+
+/// Rounds of different lengths: each of these in turn.
+fn uneven(before: &str, lengths: [u32; 4], round: impl Fn(u32) -> String, after: &str) -> Script {
+    let rounds: String = (0..16).map(|it| round(lengths[it % 4]) + ";").collect();
+    Script::read(&format!("{before};{rounds}{after}"))
+}
+
+/// Two threads, with other scripts for each change.
+fn pairs_of(name: &str, main: &Script, other: &Script, changes: &[(&str, &str, f64)]) -> Vec<Pair> {
+    let pairs = changes.iter().map(|(operation, letters, factor)| {
+        let changed = [
+            main.scaled(letters, *factor),
+            other.scaled(letters, *factor),
+        ];
+        Pair {
+            name: name.to_owned(),
+            original: Clocked::new(CALLS, &[main, other]),
+            changes: vec![format!("{operation} x{factor}")],
+            changed: Clocked::new(CALLS, &[&changed[0], &changed[1]]),
+            captures: false,
+        }
+    });
+    pairs.collect()
+}
+
+/// A function on the host wakes another thread, which wakes the first one when it is done.
+fn woken_by_a_host_function() -> Vec<Pair> {
+    let main = uneven(
+        "s 0;s 1;t",
+        [200, 120, 160, 240],
+        |it| format!("c 0 {it};H 0 0;o 1"),
+        "j",
+    );
+    let other = uneven(
+        "",
+        [100, 80, 60, 120],
+        |it| format!("o 0;f 1 {it};y 1;n 1"),
+        "",
+    );
+    pairs_of(
+        "woken",
+        &main,
+        &other,
+        &[(COPY, "c", 0.5), (FILL, "f", 0.5), (COPY, "c", 0.25)],
+    )
+}
+
+/// Two threads meet after each round.
+fn barrier() -> Vec<Pair> {
+    let main = uneven(
+        "s 0;s 1;t",
+        [200, 120, 160, 240],
+        |it| format!("c 0 {it};y 0;n 0;o 1"),
+        "j",
+    );
+    let other = uneven(
+        "",
+        [60, 100, 80, 72],
+        |it| format!("f 1 {it};y 1;n 1;o 0"),
+        "",
+    );
+    pairs_of(
+        "barrier",
+        &main,
+        &other,
+        &[(COPY, "c", 0.5), (FILL, "f", 0.5), (COPY, "c", 0.25)],
+    )
+}
+
+/// One thread works on the results of the other one.
+fn queue_of_two_threads() -> Vec<Pair> {
+    let main = uneven(
+        "s 0;s 1;t",
+        [200, 120, 160, 240],
+        |it| format!("c 0 {it};y 0;n 0"),
+        "j",
+    );
+    let other = uneven("", [60, 100, 80, 72], |it| format!("o 0;f 1 {it};y 1"), "");
+    pairs_of(
+        "queue",
+        &main,
+        &other,
+        &[(COPY, "c", 0.5), (FILL, "f", 0.5), (COPY, "c", 0.25)],
+    )
+}
+
+/// Programs with a part of the times of tasks.
+pub(crate) fn untimed() -> Vec<Pair> {
+    let families = [two_streams(), pipeline(), event_syncs(), fan()];
+    let pairs = families.into_iter().flat_map(|it| it.pairs);
+    let pairs = pairs.map(|mut it| {
+        it.original.untimed_every = 3;
+        it
+    });
+    pairs.collect()
+}
+
+/// Loops of queries, and threads that wait for each other outside of AscendCL.
+pub(crate) fn hidden_waits() -> Vec<Pair> {
+    let families = [polled_streams(), polled_events()];
+    let pairs = families.into_iter().flat_map(|it| it.pairs);
+    pairs.chain(woken_by_a_host_function()).collect()
+}
+
+/// Threads that wait for each other.
+pub(crate) fn waits_of_threads() -> Vec<Pair> {
+    let pairs = barrier().into_iter();
+    pairs.chain(queue_of_two_threads()).collect()
+}
+
 pub(crate) fn all() -> Vec<Pair> {
     let families = [
         two_streams(),

@@ -23,7 +23,7 @@ impl Dice {
 
 /// The change, and the operations that the program needs for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ChangedOperation {
     /// Operations of this letter take another time.
     Operation(char),
     Copies,
@@ -35,19 +35,19 @@ enum Kind {
     ToNothing(char),
 }
 
-const KINDS: [Kind; 12] = [
-    Kind::Operation('c'),
-    Kind::Operation('f'),
-    Kind::Operation('m'),
-    Kind::Copies,
-    Kind::Launches,
-    Kind::Waits,
-    Kind::ToStream,
-    Kind::ToEvent('v'),
-    Kind::ToEvent('y'),
-    Kind::ToNothing('v'),
-    Kind::ToNothing('y'),
-    Kind::ToNothing('z'),
+const KINDS: [ChangedOperation; 12] = [
+    ChangedOperation::Operation('c'),
+    ChangedOperation::Operation('f'),
+    ChangedOperation::Operation('m'),
+    ChangedOperation::Copies,
+    ChangedOperation::Launches,
+    ChangedOperation::Waits,
+    ChangedOperation::ToStream,
+    ChangedOperation::ToEvent('v'),
+    ChangedOperation::ToEvent('y'),
+    ChangedOperation::ToNothing('v'),
+    ChangedOperation::ToNothing('y'),
+    ChangedOperation::ToNothing('z'),
 ];
 
 /// The name of a function by the letter of its operation.
@@ -149,8 +149,8 @@ pub(crate) fn pair(seed: u64) -> Pair {
     }
     let kind = dice.one_of(&KINDS);
     let has_host_copies = match kind {
-        Kind::ToEvent(_) => false,
-        Kind::ToStream => dice.below(2) == 0,
+        ChangedOperation::ToEvent(_) => false,
+        ChangedOperation::ToStream => dice.below(2) == 0,
         _ => dice.below(3) == 0,
     };
     let mut maker = Maker::new(dice, has_host_copies);
@@ -175,27 +175,31 @@ pub(crate) fn pair(seed: u64) -> Pair {
     let sync = |letter, to| vec![format!("sync={}->{to}", function(letter))];
     let (changes, changed) = match kind {
         // A copy of any direction is the same operation.
-        Kind::Operation('c') => scaled_copies(&["op=aclrtMemcpyAsync"], &script, factor),
-        Kind::Operation(letter) => {
+        ChangedOperation::Operation('c') => {
+            scaled_copies(&["op=aclrtMemcpyAsync"], &script, factor)
+        }
+        ChangedOperation::Operation(letter) => {
             let words = vec![format!("op={} x{factor}", function(letter))];
             (words, script.scaled(&letter.to_string(), factor))
         }
-        Kind::Copies => scaled_copies(&["copy"], &script, factor),
-        Kind::Launches => {
+        ChangedOperation::Copies => scaled_copies(&["copy"], &script, factor),
+        ChangedOperation::Launches => {
             soft += &format!(",virtual_submit_ns={},submit_ns={}", call / 2, submit / 2);
             (vec!["launch x0.5".to_owned()], script.clone())
         }
-        Kind::Waits => (vec![no_waits(1)], script.without_waits(1)),
-        Kind::ToStream => (
+        ChangedOperation::Waits => (vec![no_waits(1)], script.without_waits(1)),
+        ChangedOperation::ToStream => (
             sync('v', "stream"),
             script.with_syncs('v', narrower::stream),
         ),
-        Kind::ToEvent('v') => (sync('v', "event"), script.with_syncs('v', narrower::event)),
-        Kind::ToEvent(letter) => {
+        ChangedOperation::ToEvent('v') => {
+            (sync('v', "event"), script.with_syncs('v', narrower::event))
+        }
+        ChangedOperation::ToEvent(letter) => {
             let changed = script.with_each_sync(letter, |before, op| event_of(before, op.a));
             (sync(letter, "event"), changed)
         }
-        Kind::ToNothing(letter) => (
+        ChangedOperation::ToNothing(letter) => (
             sync(letter, "none"),
             script.with_syncs(letter, narrower::none),
         ),

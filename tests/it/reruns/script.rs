@@ -13,6 +13,9 @@
 //! | `h S N`, `p N` | the host works: as a task of S, in the calling thread |
 //! | `a N` | the host reads N bytes of what was copied to it |
 //! | `G S`, `E S G`, `l G S` | begin a capture, end it, launch the graph |
+//! | `q S`, `Q E`, `k E` | ask until a stream, the record of an event, the waits for an event are done |
+//! | `n N`, `o N` | post a signal of the program; wait for a post of it |
+//! | `H S N` | a function on the host, as a task of S, posts a signal |
 //! | `t`, `j` | begin the second thread, wait for its end |
 
 /// One line.
@@ -31,7 +34,7 @@ impl Op {
     /// Does it put a task on a stream? That of a record is its second number.
     pub(crate) fn stream(self) -> Option<u32> {
         match self.kind {
-            'c' | 'i' | 'u' | 'f' | 'm' | 'x' | 'w' | 'h' => Some(self.a),
+            'c' | 'i' | 'u' | 'f' | 'm' | 'x' | 'w' | 'h' | 'H' => Some(self.a),
             'r' | 'l' => Some(self.b),
             _ => None,
         }

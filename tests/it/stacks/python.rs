@@ -186,7 +186,7 @@ fn threads_and_children_have_frames_of_python() {
 }
 
 #[test]
-fn code_that_lies_where_other_code_was_is_told_apart() {
+fn code_at_the_address_of_earlier_code_is_distinguished() {
     for (python, _) in interpreters() {
         let recording = recorded(&python, &[], &["made"], "--stacks");
         let expected: Vec<String> = (0..200)

@@ -6,10 +6,10 @@ use ascend_trace_analysis::{Dependencies, Root, Stalls};
 use ascend_trace_recording::TaskId;
 use ascend_trace_testkit::whole::opened;
 
-/// No stall names a task that had ended, beyond its error bar, before the stall began. Answers how many
+/// No stall names a task that had ended, beyond its error bar, before the stall began. Returns how many
 /// tasks are named.
 #[track_caller]
-pub(crate) fn nobody_was_over(path: &Path) -> usize {
+pub(crate) fn no_run_was_over(path: &Path) -> usize {
     let (trace, _) = opened(path).unwrap();
     let dependencies = Dependencies::of(&trace);
     let stalls = Stalls::with(&trace, &dependencies);

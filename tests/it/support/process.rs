@@ -142,6 +142,21 @@ pub(crate) fn has(compiler: &str) -> bool {
     has_it
 }
 
+/// Whether valgrind can be used here; says that a test is skipped if not. It can be there and not know the loader.
+pub(crate) fn has_valgrind() -> bool {
+    if place::is_emulated() {
+        eprintln!("skipped: no valgrind for another architecture");
+        return false;
+    }
+    let mut valgrind = clean("sh");
+    valgrind.args(["-c", "valgrind -q --error-exitcode=99 true"]);
+    let has_it = run(&mut valgrind).status == 0;
+    if !has_it {
+        eprintln!("skipped: no valgrind");
+    }
+    has_it
+}
+
 /// Runs a command without input.
 #[track_caller]
 pub(crate) fn run(command: &mut Command) -> Outcome {

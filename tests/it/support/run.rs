@@ -182,8 +182,8 @@ impl Recording {
     #[track_caller]
     pub(crate) fn number(&self, name: &str) -> u64 {
         let out = self.outcome.out();
-        let mut told = out.lines().filter_map(|line| line.strip_prefix(name));
-        let last = told.next_back().and_then(|rest| rest.trim().parse().ok());
+        let mut values = out.lines().filter_map(|line| line.strip_prefix(name));
+        let last = values.next_back().and_then(|rest| rest.trim().parse().ok());
         last.unwrap_or_else(|| panic!("no line `{name} N`: {}", self.outcome))
     }
 

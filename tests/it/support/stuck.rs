@@ -68,7 +68,7 @@ impl Stuck {
         let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}"));
         let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
         let is_emulator = program.to_string_lossy().contains(EMULATOR);
-        let own = Own::of(&read("maps").unwrap_or_default());
+        let own = EmulatorMemory::of(&read("maps").unwrap_or_default());
         let words = read("cmdline").unwrap_or_default().replace('\0', " ");
         let _ = writeln!(self.threads, "{pid}: {words}");
         let (mut waiting, mut is_going_on) = (0, false);
@@ -97,9 +97,9 @@ fn word(call: &str) -> Option<usize> {
 }
 
 /// Memory of an emulator's data, as opposed to that of the emulated program.
-struct Own(Vec<(usize, usize)>);
+struct EmulatorMemory(Vec<(usize, usize)>);
 
-impl Own {
+impl EmulatorMemory {
     /// From the lines of `/proc/…/maps`. Data without a file follows that of its file.
     fn of(maps: &str) -> Self {
         let mut ranges = Vec::new();
@@ -139,7 +139,7 @@ fn bounds(range: &str) -> Option<(usize, usize)> {
 }
 
 #[test]
-fn an_emulators_own_memory_is_told_from_the_programs() {
+fn the_memory_of_an_emulator_is_distinguished_from_that_of_the_program() {
     let own = format!("/usr/lib/{}-linux-gnu/libc.so.6", std::env::consts::ARCH);
     let maps = format!(
         "1000-2000 r-xp 00000000 fe:00 1 /usr/bin/qemu-aarch64\n\
@@ -151,7 +151,7 @@ fn an_emulators_own_memory_is_told_from_the_programs() {
          c000-d000 rw-p 00000000 fe:00 3 /usr/aarch64-linux-gnu/lib/libc.so.6\n\
          d000-e000 rw-p 00000000 00:00 0\n"
     );
-    let own = Own::of(&maps);
+    let own = EmulatorMemory::of(&maps);
     for (address, is_own) in [
         (0x1800, true),
         (0x2800, true),

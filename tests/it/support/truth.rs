@@ -132,11 +132,14 @@ fn entry(line: &Value) -> Entry {
 
 /// Splits things into streams. An id is used again when its stream has ended; then the numbers of the
 /// tasks begin again.
-fn lanes<T>(things: Vec<T>, place: impl Fn(&T) -> (i64, i64, i64, i64)) -> BTreeMap<Lane, Vec<T>> {
+fn lanes<T>(
+    entities: Vec<T>,
+    place: impl Fn(&T) -> (i64, i64, i64, i64),
+) -> BTreeMap<Lane, Vec<T>> {
     let mut lives: BTreeMap<(i64, i64, i64), (usize, i64)> = BTreeMap::new();
     let mut lanes: BTreeMap<Lane, Vec<T>> = BTreeMap::new();
-    for thing in things {
-        let (pid, device, stream, seq) = place(&thing);
+    for entity in entities {
+        let (pid, device, stream, seq) = place(&entity);
         let (life, last) = lives.entry((pid, device, stream)).or_insert((0, -1));
         if seq <= *last {
             *life += 1;
@@ -145,7 +148,7 @@ fn lanes<T>(things: Vec<T>, place: impl Fn(&T) -> (i64, i64, i64, i64)) -> BTree
         lanes
             .entry((pid, device, stream, *life))
             .or_default()
-            .push(thing);
+            .push(entity);
     }
     lanes
 }

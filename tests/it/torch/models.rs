@@ -5,9 +5,9 @@ use super::{interpreter, program, source};
 
 const PROGRAM: &str = "tests/programs/torch_models.py";
 
-/// Layers with a state, transformers, generation with kept keys and values, images, losses.
+/// Recurrent layers, transformers, generation with a cache of keys and values, images, losses.
 #[test]
-fn models_compute_what_they_do_on_the_processor() {
+fn models_compute_the_same_as_on_the_processor() {
     let Some(python) = interpreter() else { return };
     let kinds = [
         "recurrent",
@@ -20,7 +20,7 @@ fn models_compute_what_they_do_on_the_processor() {
     assert!(out.ends_with("all good\n"), "{out}");
 }
 
-/// Optimizers and their habits, half precision, streams, loaders, an end of the memory, PyTorch's own profiler.
+/// Optimizers and common training code, half precision, streams, loaders, an end of the memory, PyTorch's own profiler.
 #[test]
 fn habits_of_training_do_the_same() {
     let Some(python) = interpreter() else { return };

@@ -1,10 +1,10 @@
-//! `--python`: a training loop in PyTorch's words.
+//! `--python`: steps, phases and modules of a PyTorch training loop.
 
 use std::ffi::OsStr;
 
 use serde_json::Value;
 
-use super::{interpreter, program, source};
+use super::{interpreter, program, source, without_warnings};
 use crate::support::process::{run, tool};
 use crate::support::tables::{CsvRow, Tables};
 use crate::support::{Recording, Run};
@@ -18,11 +18,12 @@ fn ranged(python: &OsStr, words: &[&str]) -> Run {
 
 /// Runs it alone and with the hook, and compares their output.
 #[track_caller]
-fn told(run_it: &Run) -> Recording {
+fn with_hook(run_it: &Run) -> Recording {
     let bare = run_it.clone().bare().expect(0);
     let recording = run_it.clone().options(&["--python"]).traced();
     let traced = recording.outcome.clone().expect(0);
-    assert_eq!(traced.out(), bare.out(), "{traced}");
+    let printed = [&traced, &bare].map(|outcome| without_warnings(&outcome.out()));
+    assert_eq!(printed[0], printed[1], "{traced}");
     assert!(!traced.err().contains("LOST"), "{traced}");
     recording
 }
@@ -33,8 +34,8 @@ fn document(recording: &Recording, command: &str) -> Value {
         tool.arg(command);
         tool
     };
-    let told = run(command.arg("--json").arg(recording.trace())).expect(0);
-    serde_json::from_str(&told.out()).unwrap()
+    let output = run(command.arg("--json").arg(recording.trace())).expect(0);
+    serde_json::from_str(&output.out()).unwrap()
 }
 
 fn texts<'v>(rows: &'v Value, name: &str) -> Vec<&'v str> {
@@ -46,7 +47,7 @@ fn texts<'v>(rows: &'v Value, name: &str) -> Vec<&'v str> {
 #[test]
 fn fifty_steps_have_phases_modules_and_a_verdict() {
     let Some(python) = interpreter() else { return };
-    let recording = told(&ranged(&python, &["--steps", "50"]));
+    let recording = with_hook(&ranged(&python, &["--steps", "50"]));
     let stats = document(&recording, "stats");
     let names: Vec<String> = (0..50).map(|number| format!("step {number}")).collect();
     assert_eq!(texts(&stats["steps"], "name"), names);
@@ -116,7 +117,7 @@ fn fifty_steps_have_phases_modules_and_a_verdict() {
 #[test]
 fn a_slow_loader_is_named() {
     let Some(python) = interpreter() else { return };
-    let recording = told(&ranged(&python, &["--steps", "8", "--slow", "300"]));
+    let recording = with_hook(&ranged(&python, &["--steps", "8", "--slow", "300"]));
     let stats = document(&recording, "stats");
     let verdicts = texts(&stats["steps"], "verdict");
     let by_data = verdicts.iter().filter(|it| **it == "data-bound").count();
@@ -151,7 +152,7 @@ fn a_slow_loader_is_named() {
 fn workers_of_a_loader_are_processes_that_fetch() {
     let Some(python) = interpreter() else { return };
     let words = ["--steps", "6", "--slow", "20", "--workers", "2"];
-    let recording = told(&ranged(&python, &words));
+    let recording = with_hook(&ranged(&python, &words));
     let info = document(&recording, "info");
     let names = texts(&info["processes"], "name");
     assert_eq!(names, ["torch_ranges.py"; 3]);
@@ -168,7 +169,7 @@ fn workers_of_a_loader_are_processes_that_fetch() {
 }
 
 #[test]
-fn ranks_of_torchrun_have_steps_of_their_own() {
+fn ranks_of_torchrun_have_separate_steps() {
     let Some(python) = interpreter() else { return };
     let file = source("tests/programs/torch_distributed.py");
     let words = [
@@ -179,7 +180,7 @@ fn ranks_of_torchrun_have_steps_of_their_own() {
         "2",
         &file,
     ];
-    let recording = told(&program(&python, &words).soft("devices=2"));
+    let recording = with_hook(&program(&python, &words).soft("devices=2"));
     let stats = document(&recording, "stats");
     let steps = stats["steps"].as_array().unwrap();
     for rank in [0, 1] {

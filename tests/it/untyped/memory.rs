@@ -1,30 +1,14 @@
 //! Under valgrind: the tool makes no invalid access, and the calls are the same.
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 use std::path::Path;
 
 use super::{C, counts, linked, own_library, passing, text};
 use crate::support::compile::built;
-use crate::support::process::{clean, has_cxx};
-use crate::support::{Run, Tables, place, run};
+use crate::support::process::{has_cxx, has_valgrind};
+use crate::support::{Run, Tables};
 
 /// Not a status of any of these programs.
 const FOUND: &str = "--error-exitcode=99";
-
-/// Whether valgrind can be used here; it can be there and not know the loader.
-fn is_there() -> bool {
-    if place::is_emulated() {
-        eprintln!("skipped: no valgrind for another architecture");
-        return false;
-    }
-    let mut valgrind = clean("sh");
-    valgrind.args(["-c", "valgrind -q --error-exitcode=99 true"]);
-    let is_there = run(&mut valgrind).status == 0;
-    if !is_there {
-        eprintln!("skipped: no valgrind");
-    }
-    is_there
-}
 
 #[track_caller]
 fn check(program: &Path, words: &[&str], options: &[&str]) {
@@ -41,7 +25,7 @@ fn check(program: &Path, words: &[&str], options: &[&str]) {
 
 #[test]
 fn all_kinds_of_arguments_and_results() {
-    if is_there() {
+    if has_valgrind() {
         let own = own_library();
         let program = built("untyped_fetched", "untyped_fetched.c", C);
         check(&program, &[text(&own)], &[]);
@@ -55,7 +39,7 @@ fn all_kinds_of_arguments_and_results() {
 
 #[test]
 fn calls_that_are_left_by_longjmp_or_an_exception() {
-    if !is_there() {
+    if !has_valgrind() {
         return;
     }
     check(
@@ -74,7 +58,7 @@ fn calls_that_are_left_by_longjmp_or_an_exception() {
 
 #[test]
 fn threads_and_forked_processes() {
-    if is_there() {
+    if has_valgrind() {
         let threads = built("untyped_threads", "untyped_threads.c", C);
         check(&threads, &[text(&own_library())], &[]);
         check(
@@ -87,7 +71,7 @@ fn threads_and_forked_processes() {
 
 #[test]
 fn operators() {
-    if is_there() {
+    if has_valgrind() {
         // Memory of an operator's arguments is examined before it is known which words are arguments:
         // some are values that the program has never set.
         let options = ["--undef-value-errors=no"];

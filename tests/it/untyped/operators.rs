@@ -80,7 +80,7 @@ fn check(run: &Run) {
 }
 
 #[test]
-fn codes_of_refused_operators_are_told() {
+fn codes_of_refused_operators_are_reported() {
     let tables = Tables::of(&Run::new(&program()).compared());
     let codes = |name: &str| {
         let calls = tables.calls.iter().filter(|call| call.text("name") == name);

@@ -98,7 +98,7 @@ fn nothing_is_changed_where_nothing_is_recorded() {
 const MANY: usize = 8292;
 
 #[test]
-fn functions_beyond_the_last_stub_are_counted_and_called_all_the_same() {
+fn functions_beyond_the_last_stub_are_counted_and_still_called() {
     let numbers = 0..MANY;
     let source: String = numbers
         .map(|number| {

@@ -42,7 +42,7 @@ fn the_file_says_which_keys_there_are_and_how_it_looks() {
 }
 
 #[test]
-fn a_mistake_is_told_on_screen_and_afterwards_and_the_view_goes_on() {
+fn a_mistake_is_reported_on_screen_and_afterwards_and_the_view_goes_on() {
     let recording = recording();
     let folder = folder("ascii = true\n[keys]\nz = \"qit\"\n");
     let wanted = "config.toml:3: there is no action “qit”, perhaps “quit”";

@@ -8,7 +8,9 @@ use super::demos;
 
 const WIDTHS: [u16; 2] = [53, 172];
 
-/// Begins and ends of slices that do not overlap, with the time in all of them up to each.
+/// Times in which a lane has any slice, with the time in all of them up to each.
+///
+/// Tasks of a stream may overlap by the errors of their times.
 struct Spans {
     spans: Vec<(i64, i64)>,
     before: Vec<i64>,
@@ -17,7 +19,7 @@ struct Spans {
 impl Spans {
     fn of(trace: &Trace, shown: ShownSlices) -> Self {
         let task = |time: TaskTime| (time.begin, time.end);
-        let mut spans: Vec<(i64, i64)> = match shown {
+        Self::covering(match shown {
             ShownSlices::Tasks(stream) => {
                 let tasks = trace.tasks().iter().filter(|it| it.stream == stream);
                 tasks.filter_map(|it| it.time.map(task)).collect()
@@ -27,8 +29,18 @@ impl Spans {
                 let calls = calls.filter(|it| it.thread == thread && it.depth == depth);
                 calls.map(|it| (it.begin, it.end)).collect()
             }
-        };
-        spans.sort_unstable();
+        })
+    }
+
+    fn covering(mut slices: Vec<(i64, i64)>) -> Self {
+        slices.sort_unstable();
+        let mut spans: Vec<(i64, i64)> = Vec::with_capacity(slices.len());
+        for (begin, end) in slices {
+            match spans.last_mut() {
+                Some(last) if begin <= last.1 => last.1 = last.1.max(end),
+                _ => spans.push((begin, end)),
+            }
+        }
         let lengths = spans.iter().map(|(begin, end)| end - begin);
         let sums = lengths.scan(0, |sum, length| {
             *sum += length;
@@ -110,4 +122,10 @@ fn every_cell_of_every_demo_is_as_full_as_its_time_at_every_zoom_level() {
         let checked = check(name, &trace);
         assert!(checked > 5_000, "{name}: {checked}");
     }
+}
+
+#[test]
+fn slices_inside_others_count_once() {
+    let spans = Spans::covering(vec![(0, 100), (10, 10), (50, 120), (200, 210)]);
+    assert_eq!([spans.inside(20, 60), spans.inside(90, 205)], [40, 30 + 5]);
 }

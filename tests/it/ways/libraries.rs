@@ -39,7 +39,7 @@ const OTHER: &str =
     "int aclInit(const char *path);\nint aclInit(const char *path) { return path != (void *)0; }\n";
 
 /// Records without `--soft` and yields what `info` says, as text and as JSON.
-fn told(
+fn info(
     program: &Path,
     words: &[&str],
     prepare: impl Fn(&mut Command),
@@ -74,18 +74,18 @@ fn copied(to: &Path) {
 fn the_software_runtime_is_known_however_it_was_loaded() {
     let linked = built_from("linked_init", LINKED, &["-lascendcl"]);
     let fetch = built_from("fetch_init", FETCH, &["-ldl"]);
-    let by_path = told(&linked, &[], |record| {
+    let by_path = info(&linked, &[], |record| {
         record.env("LD_LIBRARY_PATH", &soft().lib);
     });
     expect_runtime("softacl", &by_path);
-    let by_option = told(&linked, &[], |record| {
+    let by_option = info(&linked, &[], |record| {
         record.arg("--soft");
     });
     expect_runtime("softacl", &by_option);
     let script = run(tool().args(["soft", "--env"])).expect(0).out();
     let script = format!("{script}\nenv");
     let shown = run(clean(Path::new("/bin/sh")).args(["-c", &script])).expect(0);
-    let by_script = told(&linked, &[], |record| {
+    let by_script = info(&linked, &[], |record| {
         let lines = shown.out();
         let all = lines.lines().filter_map(|line| line.split_once('='));
         record
@@ -95,14 +95,14 @@ fn the_software_runtime_is_known_however_it_was_loaded() {
 
     let folder = tempfile::tempdir().unwrap();
     copied(&folder.path().join("libascendcl.so"));
-    let by_copy = told(&linked, &[], |record| {
+    let by_copy = info(&linked, &[], |record| {
         record.env("LD_LIBRARY_PATH", folder.path());
     });
     expect_runtime("softacl", &by_copy);
     for name in ["libge_runner.so", "plugin.so"] {
         let copy = folder.path().join(name);
         copied(&copy);
-        let by_name = told(&fetch, &[copy.to_str().unwrap()], |_| ());
+        let by_name = info(&fetch, &[copy.to_str().unwrap()], |_| ());
         expect_runtime("softacl", &by_name);
         let libraries = by_name.1["coverage"].as_array().unwrap().iter();
         let libraries: Vec<_> = libraries.map(|it| it["library"].clone()).collect();
@@ -111,7 +111,7 @@ fn the_software_runtime_is_known_however_it_was_loaded() {
 }
 
 #[test]
-fn a_function_is_told_with_its_library_or_as_of_none_that_is_known() {
+fn a_function_is_listed_with_its_library_or_without_a_known_one() {
     let fetch = built_from("fetch_init_of", FETCH, &["-ldl"]);
     let other = built_from("libanything.so", OTHER, &["-shared", "-fPIC"]);
     let folder = tempfile::tempdir().unwrap();
@@ -119,11 +119,11 @@ fn a_function_is_told_with_its_library_or_as_of_none_that_is_known() {
     std::fs::copy(&other, &path).unwrap();
     let path = path.to_str().unwrap();
 
-    let kept = told(&fetch, &[path], |_| ());
+    let kept = info(&fetch, &[path], |_| ());
     expect_runtime("installed", &kept);
     let line = format!("  {path}  ");
     assert!(
-        kept.0.lines().any(|told| told.starts_with(&line)),
+        kept.0.lines().any(|text| text.starts_with(&line)),
         "{}",
         kept.0
     );
@@ -131,7 +131,7 @@ fn a_function_is_told_with_its_library_or_as_of_none_that_is_known() {
     let of = &kept.1["coverage"][0];
     assert_eq!((&of["library"], &of["called"]), (&path.into(), &1.into()));
 
-    let gone = told(&fetch, &[path, "gone"], |_| ());
+    let gone = info(&fetch, &[path, "gone"], |_| ());
     let row = gone.0.lines().find(|line| line.contains("(not known)"));
     let row: Vec<_> = row.unwrap_or(&gone.0).split_whitespace().collect();
     assert_eq!(row, ["(not", "known)", "0", "0", "1", "1"], "{}", gone.0);

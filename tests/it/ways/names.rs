@@ -51,6 +51,66 @@ fn tasks_are_named_by_their_kernels_and_threads_by_their_last_name() {
     assert_eq!(info(&recording)["ranges"], 3);
 }
 
+/// The begin that the names of `long_names` share.
+fn long_begin() -> String {
+    "kernel_of_".repeat(15)
+}
+
+#[test]
+fn long_names_stay_whole_and_different() {
+    let kernels = library("long_names_kernels", &[]);
+    let program = Run::new(&program("long_names", LINKED));
+    let recording = program.words(&[text(&kernels)]).compared();
+    let tables = crate::support::Tables::of(&recording);
+    let mut whole = BTreeMap::new();
+    for task in &tables.tasks {
+        let (name, is_long) = (task.text("name"), !task.text("whole_name").is_empty());
+        assert_eq!(is_long, name != "short_kernel");
+        assert_eq!(is_long, name.contains("…#"), "{name}");
+        let known = whole.insert(name.to_owned(), task.text("whole_name"));
+        assert!(known.is_none_or(|it| it == task.text("whole_name")));
+    }
+    let names: Vec<_> = whole.into_values().collect();
+    let expected = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|last| long_begin() + last);
+    let mut long: Vec<_> = names.into_iter().filter(|it| !it.is_empty()).collect();
+    long.sort_unstable();
+    assert_eq!(long, expected);
+    let document = chrome(&recording);
+    let events = document["traceEvents"].as_array().unwrap();
+    let wholes = events
+        .iter()
+        .filter_map(|it| it["args"]["whole_name"].as_str());
+    let wholes: std::collections::BTreeSet<_> = wholes.collect();
+    assert!(
+        wholes
+            .iter()
+            .copied()
+            .eq(expected.iter().map(String::as_str))
+    );
+}
+
+#[test]
+fn messages_of_collectives_are_operations_with_arguments() {
+    let kernels = library("long_names_kernels", &[]);
+    let program = Run::new(&program("long_names", LINKED));
+    let recording = program.words(&[text(&kernels), "1"]).traced();
+    let folder = recording.beside("csv");
+    let mut export = tool();
+    export.arg("export").arg(recording.trace());
+    export.args(["--format", "csv", "-o"]).arg(&folder);
+    run(&mut export).expect(0);
+    let ranges = std::fs::read_to_string(folder.join("ranges.csv")).unwrap();
+    let ranges = crate::support::tables::parse(&ranges);
+    let counts = ranges.iter().map(|range| {
+        assert_eq!(range.text("name"), "HcclAllReduce");
+        let args: BTreeMap<String, String> = serde_json::from_str(range.text("args")).unwrap();
+        assert_eq!(args["groupName"], "hccl_world_group_of_all_ranks");
+        args["count"].clone()
+    });
+    let expected = (16..25).map(|count| count.to_string());
+    assert!(counts.eq(expected));
+}
+
 #[test]
 fn stubs_of_launches_below_the_interface_have_names() {
     let runtime = library("way_launch_library", &["-lascendcl"]);
@@ -62,11 +122,11 @@ fn stubs_of_launches_below_the_interface_have_names() {
 }
 
 #[test]
-fn operators_have_the_types_and_dimensions_of_what_they_work_on() {
+fn operators_have_the_types_and_dimensions_of_their_tensors() {
     let recording = Run::new(&program("way_operands", LINKED)).compared();
     let tables = crate::support::Tables::of(&recording);
     let tasks = tables.tasks.iter();
-    let told: Vec<_> = tasks
+    let recorded: Vec<_> = tasks
         .map(|task| (task.text("name"), task.text("shapes")))
         .collect();
     let add = "self float32 [4, 2]; other float32 [4, 2]; alpha Scalar float32 2; \
@@ -76,7 +136,7 @@ fn operators_have_the_types_and_dimensions_of_what_they_work_on() {
         ("aclnnAdd", add),
         ("aclnnCast", "self int32 []; out int64 []"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(recorded, expected);
     let mut calls = tables.calls.iter();
     let axes = calls.find(|call| call.text("name") == "aclCreateIntArray");
     super::passed(axes.unwrap(), r#""value":"[2, 3, 4]""#);
@@ -91,11 +151,11 @@ fn operators_have_the_types_and_dimensions_of_what_they_work_on() {
 }
 
 #[test]
-fn copies_tell_where_they_go_and_that_the_host_made_them() {
+fn copies_show_their_direction_and_that_the_host_made_them() {
     let recording = Run::new(&crate::support::program("pageable_copy")).compared();
     let tables = crate::support::Tables::of(&recording);
     let tasks = tables.tasks.iter();
-    let told: Vec<_> = tasks
+    let recorded: Vec<_> = tasks
         .map(|task| {
             let host = task.text("untimed") == "host-copy";
             (task.text("direction"), task.text("bytes"), host)
@@ -106,7 +166,7 @@ fn copies_tell_where_they_go_and_that_the_host_made_them() {
         ("D2H", "65536", true),
         ("D2H", "65536", false),
     ];
-    assert_eq!(told, round.repeat(4));
+    assert_eq!(recorded, round.repeat(4));
     let chrome = chrome(&recording);
     let events = chrome["traceEvents"].as_array().unwrap().iter();
     let pageable = events.filter(|event| event["args"]["pageable"] == true);
@@ -117,7 +177,7 @@ fn copies_tell_where_they_go_and_that_the_host_made_them() {
 }
 
 #[test]
-fn the_trace_tells_what_was_caught_and_what_was_not() {
+fn the_trace_lists_intercepted_and_missed_functions() {
     let recording = Run::new(&program("way_handle", C)).compared();
     let info = info(&recording);
     assert_eq!(info["processes"][0]["devices"], serde_json::json!([1]));
@@ -166,9 +226,9 @@ fn a_function_that_the_tables_lack_is_caught_only_where_a_library_has_it() {
     let fetch = built_from("fetch_newer", FETCH_NEWER, &["-lascendcl", "-ldl"]);
     let run = Run::new(&fetch).words(&[library.to_str().unwrap()]);
     let recording = run.compared();
-    let told = crate::support::run(tool().arg("info").arg(recording.trace())).expect(0);
+    let output = crate::support::run(tool().arg("info").arg(recording.trace())).expect(0);
     let lines = "Looked up by name, in no library\n  function\n  aclrtOlder\n  aclrtOldest\n";
-    assert!(told.out().contains(lines), "{told}");
+    assert!(output.out().contains(lines), "{output}");
     let info = info(&recording);
     let coverage = info["coverage"].as_array().unwrap().iter();
     let functions = coverage.flat_map(|it| it["functions"].as_array().unwrap().clone());

@@ -8,7 +8,7 @@ use crate::support::process::write_executable;
 use crate::support::{Run, Tables, run, tool};
 
 #[test]
-fn weak_references_to_what_is_missing_stay_empty() {
+fn weak_references_to_missing_functions_stay_empty() {
     for (name, more) in [
         ("weak", &["-Wl,--as-needed"][..]),
         ("weak_now", &["-fPIE", "-pie", "-Wl,-z,now", "-Wl,-z,relro"]),
@@ -27,7 +27,7 @@ fn weak_references_to_what_is_missing_stay_empty() {
 }
 
 #[test]
-fn a_call_of_what_is_missing_ends_the_program_as_the_loader_does() {
+fn a_call_of_a_missing_function_ends_the_program_as_the_loader_does() {
     // The library has the function when the program is linked, and lacks it when it runs.
     let there = library("way_launch_library", &["-lascendcl"]);
     let folder = tempfile::tempdir().unwrap();
@@ -177,7 +177,7 @@ int main(void)
 
 /// The runtime submits nothing for no bytes, and captures no record that it refuses.
 #[test]
-fn what_the_runtime_does_not_submit_is_no_task() {
+fn work_that_the_runtime_does_not_submit_is_no_task() {
     let program = built_from("nothing_to_move", NOTHING, &["-lascendcl"]);
     let recording = Run::new(&program)
         .options(&["--timing", "events"])
@@ -196,6 +196,6 @@ fn what_the_runtime_does_not_submit_is_no_task() {
     let info = run(tool().arg("info").arg(recording.trace()).arg("--json")).expect(0);
     let info: serde_json::Value = serde_json::from_str(&info.out()).unwrap();
     let graphs = &info["graphs"];
-    let told = ["count", "nodes", "replays"].map(|name| graphs[name].as_u64());
-    assert_eq!(told, [Some(1); 3], "{graphs}");
+    let counts = ["count", "nodes", "replays"].map(|name| graphs[name].as_u64());
+    assert_eq!(counts, [Some(1); 3], "{graphs}");
 }

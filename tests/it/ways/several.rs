@@ -6,7 +6,7 @@ use crate::support::program as test_program;
 use crate::support::{Run, Tables};
 
 #[test]
-fn versions_of_a_function_are_told_apart() {
+fn versions_of_a_function_are_distinguished() {
     let script = std::env::temp_dir().join(format!("ascend-trace-{}.map", std::process::id()));
     std::fs::write(&script, "TEST_1 { };\nTEST_2 { } TEST_1;\n").unwrap();
     let map = format!("-Wl,--version-script={}", text(&script));

@@ -9,7 +9,7 @@ use crate::support::process::{cache, clean};
 use crate::support::{Run, run, tool};
 
 #[test]
-fn without_threads_calls_answer_with_an_error() {
+fn without_threads_calls_return_an_error() {
     let recording = Run::new(&hostile("no_threads")).compared();
     if recording.outcome.status == 77 {
         eprintln!("skipped: there are no filters here");
@@ -76,7 +76,7 @@ fn can_change_user(words: &[&str]) -> bool {
 }
 
 #[test]
-fn a_program_that_becomes_another_user_is_told_of() {
+fn a_program_that_becomes_another_user_is_reported() {
     if !can_change_user(&["setpriv", "--version"]) {
         return;
     }
@@ -109,7 +109,7 @@ fn a_trace_that_is_moved_away_is_not_proposed() {
 }
 
 #[test]
-fn what_a_program_writes_over_the_shared_memory_is_not_told_as_losses() {
+fn damage_of_the_shared_memory_is_not_reported_as_losses() {
     let outcome = Run::new(&hostile("overwritten")).traced().outcome.expect(6);
     assert_eq!(outcome.out(), "done\n");
     for line in outcome.said() {
@@ -120,7 +120,7 @@ fn what_a_program_writes_over_the_shared_memory_is_not_told_as_losses() {
 }
 
 #[test]
-fn a_launcher_that_starts_programs_as_another_user_is_told_of() {
+fn a_launcher_that_starts_programs_as_another_user_is_reported() {
     let words = ["runuser", "-u", "nobody", "--", "true"];
     if !can_change_user(&words) {
         return;

@@ -53,7 +53,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn what_a_program_leaves_behind_lives_on_and_writes_on() {
+fn surviving_children_of_a_program_live_on_and_write_on() {
     let folder = tempfile::tempdir().unwrap();
     let screen = Screen::start(recorded(folder.path(), &[]), 30, 120);
     screen.until("ended");
@@ -71,7 +71,7 @@ fn what_a_program_leaves_behind_lives_on_and_writes_on() {
 }
 
 #[test]
-fn what_a_program_leaves_behind_is_recorded_if_asked_for() {
+fn surviving_children_of_a_program_are_recorded_if_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let screen = Screen::start(recorded(folder.path(), &["--wait"]), 30, 120);
     appears(&folder.path().join("pid"));

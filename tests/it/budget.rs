@@ -1,0 +1,193 @@
+//! `--budget` limits the time that events take on a device. The recording has this time, and totals of operations still
+//! hold the truth.
+
+#![expect(clippy::print_stdout, reason = "a reader wants to see the figures")]
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::support::run::has_few_places;
+use crate::support::{Recording, Run, program, run, tool, truth};
+
+/// A pair around a short task takes longer than the task.
+const DEVICE: &str = "record_ns=1300,turn_ns=2000,switch_ns=1800,memset_ns=0,memset_mbps=1000";
+const BUDGET: f64 = 0.02;
+/// For the first measurements of a stream, beyond its budget.
+const LEARNING_NS: f64 = 1_500_000.0;
+
+/// Fills of this length in batches: `phase` is that of `budget.c`.
+fn recorded(phase: &str, batches: u32, options: &[&str]) -> Recording {
+    let recording = Run::new(&program("budget"))
+        .words(&["1", &batches.to_string(), phase])
+        .soft(DEVICE)
+        .options(options)
+        .traced();
+    assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
+    recording
+}
+
+#[track_caller]
+fn json(command: &str, recording: &Recording) -> Value {
+    let outcome = run(tool().args([command, "--json"]).arg(recording.trace())).expect(0);
+    serde_json::from_str(&outcome.out()).unwrap()
+}
+
+#[track_caller]
+fn text(command: &str, recording: &Recording) -> String {
+    run(tool().arg(command).arg(recording.trace()))
+        .expect(0)
+        .out()
+}
+
+/// Sums of the device's log, in nanoseconds.
+#[derive(Default)]
+struct DeviceTime {
+    /// From the end of the function that holds a batch to the end of its last fill, of all batches.
+    batches: i64,
+    /// From the first task of a stream to its last one.
+    whole: i64,
+    fills: i64,
+}
+
+impl DeviceTime {
+    #[track_caller]
+    fn of(recording: &Recording) -> Self {
+        let mut streams: BTreeMap<i64, Vec<truth::Entry>> = BTreeMap::new();
+        for entry in truth::read(&recording.truth()) {
+            streams.entry(entry.stream_id).or_default().push(entry);
+        }
+        let mut sums = Self::default();
+        streams.into_values().for_each(|tasks| sums.add(tasks));
+        assert!(sums.batches > 0 && sums.fills > 0, "nothing ran");
+        sums
+    }
+
+    fn add(&mut self, mut tasks: Vec<truth::Entry>) {
+        tasks.sort_by_key(|task| task.begin);
+        let (mut from, mut last) = (None, None);
+        let length = |from: Option<i64>, last: Option<i64>| {
+            from.zip(last).map_or(0, |(from, last)| last - from)
+        };
+        let begin = tasks.first().map(|task| task.begin);
+        self.whole += length(begin, tasks.last().map(|task| task.end));
+        for task in &tasks {
+            if task.kind == "hostfunc" {
+                self.batches += length(from, last);
+                (from, last) = (Some(task.end), None);
+            } else if task.kind == "memset" {
+                last = Some(task.end);
+                self.fills += task.end - task.begin;
+            }
+        }
+        self.batches += length(from, last);
+    }
+}
+
+/// Whether the total of the fills is inside its error.
+#[track_caller]
+fn assert_total(recording: &Recording, fills: i64, what: &str) {
+    let stats = json("stats", recording);
+    let rows = stats["operations"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["kind"] == "memset").unwrap();
+    let total = row["time"]["estimated_total_ns"].as_i64().unwrap();
+    let error = row["time"]["total_error_ns"].as_i64().unwrap();
+    println!(
+        "{what}: total {total} ± {error}, truth {fills}, {} timed",
+        row["time"]["count"]
+    );
+    assert_eq!(row["time"]["unestimated"], 0, "{row}");
+    assert!(
+        (total - fills).abs() <= error,
+        "{what}: {row}, truth {fills}"
+    );
+}
+
+#[track_caller]
+fn holds_its_budget(phase: &str, batches: u32) {
+    if has_few_places() {
+        return;
+    }
+    let plain = DeviceTime::of(&recorded(phase, batches, &["--timing", "off"]));
+    let recording = recorded(phase, batches, &["--budget", "2"]);
+    let traced = DeviceTime::of(&recording);
+    let cost = &json("info", &recording)["cost"];
+    let share = cost["events_device_share"].as_f64().unwrap();
+    let known = cost["events_device_ns"].as_f64().unwrap();
+    let (added, whole) = ((traced.batches - plain.batches) as f64, traced.whole as f64);
+    println!(
+        "{phase}: {added} ns added to {}, {known} ns known, {share:.4} of {whole}",
+        plain.batches
+    );
+    let most = whole * BUDGET + LEARNING_NS;
+    assert!(added <= most, "{phase}: {added} ns added in {whole}");
+    assert!(share <= most / whole, "{phase}: {share}, of {whole}");
+    // The recorded cost is the true one, within the error of a few disturbed measurements.
+    let open = added / 2.0 + LEARNING_NS / 3.0;
+    assert!(
+        (known - added).abs() <= open,
+        "{phase}: {known} ns, truth {added}"
+    );
+    assert_total(&recording, traced.fills, phase);
+}
+
+#[test]
+fn events_keep_the_budget_around_tasks_of_2_us() {
+    holds_its_budget("2000", 200);
+}
+
+#[test]
+fn events_keep_the_budget_around_tasks_of_10_us() {
+    holds_its_budget("10000", 60);
+}
+
+#[test]
+fn events_keep_the_budget_around_tasks_of_200_us() {
+    holds_its_budget("200000", 5);
+}
+
+#[test]
+fn events_keep_the_budget_around_tasks_of_several_lengths() {
+    holds_its_budget("mixed", 60);
+}
+
+#[test]
+fn a_budget_is_in_the_recording_with_what_it_left_out() {
+    let recording = recorded("2000", 20, &["--budget", "2"]);
+    let info = json("info", &recording);
+    assert_eq!(info["session"]["budget"], 200);
+    assert!(
+        info["tasks"]["untimed"]["not-sampled"].as_u64() > Some(0),
+        "{info}"
+    );
+    let stats = json("stats", &recording);
+    assert_eq!(stats["tracing"]["budget_percent"], 2.0);
+    for command in ["info", "stats"] {
+        let text = text(command, &recording);
+        assert!(
+            text.contains("% on devices") && text.contains("2 %"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_budget_is_for_auto_alone() {
+    let recording = recorded("2000", 4, &["--timing", "events", "--budget", "1"]);
+    let info = json("info", &recording);
+    assert_eq!(info["session"].get("budget"), None);
+    let left_out = info["tasks"]["untimed"].get("not-sampled");
+    assert_eq!(left_out.and_then(Value::as_u64).unwrap_or(0), 0, "{info}");
+}
+
+#[test]
+fn auto_without_a_budget_has_no_limit() {
+    let info = json("info", &recorded("10000", 4, &["--timing", "auto"]));
+    assert_eq!(info["session"].get("budget"), None);
+    let (timed, all) = (count(&info, "timed"), count(&info, "count"));
+    assert!(timed * 10 >= all * 8, "{info}");
+}
+
+fn count(info: &Value, name: &str) -> u64 {
+    info["tasks"][name].as_u64().unwrap()
+}

@@ -1,0 +1,246 @@
+//! `stats --communication` of programs with several ranks, judged by the log of the software runtime.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::merge::jobs::recorded_ranks;
+use crate::support::{Run, program, run, tool};
+
+/// Bytes of a collective and of a message of the program.
+const BYTES: f64 = 4096.0;
+
+fn json(words: &[&str], file: &Path) -> Value {
+    let mut command = tool();
+    command.args(words).arg("--json").arg(file);
+    serde_json::from_str(&run(&mut command).expect(0).out()).unwrap()
+}
+
+fn number(row: &Value, key: &str) -> i64 {
+    row[key]
+        .as_i64()
+        .unwrap_or_else(|| panic!("{key} of {row}"))
+}
+
+fn row<'d>(document: &'d Value, name: &str) -> &'d Value {
+    let rows = document["collectives"].as_array().unwrap().iter();
+    let mut own = rows.filter(|it| it["name"] == name);
+    own.next().unwrap_or_else(|| panic!("{name} in {document}"))
+}
+
+/// The begin and the end of each rank in one collective.
+type TrueRound = BTreeMap<u64, (i64, i64)>;
+
+/// The collectives of a function in truth, from the logs of all ranks.
+fn truth(logs: &[PathBuf], ranks: &BTreeMap<i64, u64>, name: &str) -> Vec<TrueRound> {
+    let mut rounds: Vec<TrueRound> = Vec::new();
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    for log in logs {
+        let text = fs::read_to_string(log).unwrap();
+        for line in text.lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            if line["name"] != name || line["kind"] == "call" {
+                continue;
+            }
+            let rank = ranks[&number(&line, "pid")];
+            let count = counts.entry(rank).or_default();
+            rounds.resize_with(rounds.len().max(*count + 1), TrueRound::new);
+            let times = (number(&line, "begin_ns"), number(&line, "end_ns"));
+            rounds[*count].insert(rank, times);
+            *count += 1;
+        }
+    }
+    rounds
+}
+
+/// The ranks of the processes of a recording.
+fn ranks(file: &Path) -> BTreeMap<i64, u64> {
+    let info = json(&["info"], file);
+    let processes = info["processes"].as_array().unwrap().iter();
+    let ranks = processes.filter_map(|it| Some((number(it, "pid"), it["rank"].as_u64()?)));
+    ranks.collect()
+}
+
+fn last(round: &TrueRound) -> (u64, i64) {
+    let last = round.iter().max_by_key(|it| it.1.0).unwrap();
+    (*last.0, last.1.0)
+}
+
+/// How long the others waited for a rank.
+fn waited(round: &TrueRound) -> i64 {
+    let (_, begin) = last(round);
+    round.values().map(|it| begin - it.0).sum()
+}
+
+/// Waits, transfers, bandwidth and the last ranks agree with the log.
+#[track_caller]
+fn judge(row: &Value, truth: &[TrueRound], ranks: u64) {
+    assert!(truth.iter().all(|it| it.len() as u64 == ranks));
+    assert_eq!(number(row, "calls") as usize, truth.len() * ranks as usize);
+    assert_eq!(number(row, "split"), number(row, "calls"), "{row}");
+    let wait: i64 = truth.iter().map(waited).sum();
+    let whole: i64 = truth
+        .iter()
+        .flat_map(BTreeMap::values)
+        .map(|(begin, end)| end - begin)
+        .sum();
+    for (key, expected) in [("time", whole), ("wait", wait), ("transfer", whole - wait)] {
+        let found = number(row, &format!("{key}_ns"));
+        let error = number(row, &format!("{key}_error_ns"));
+        assert!(
+            (found - expected).abs() <= error,
+            "{key}: {found} ± {error}, in truth {expected}: {row}"
+        );
+    }
+    if row["bandwidth_is_least"] == false {
+        let rate = BYTES * number(row, "calls") as f64 * 1e9 / (whole - wait) as f64;
+        let found = number(row, "algorithm_bandwidth") as f64;
+        let error = number(row, "algorithm_bandwidth_error") as f64;
+        assert!(
+            (found - rate).abs() <= error + 1.0,
+            "in truth {rate}: {row}"
+        );
+    }
+    judge_last(row, truth);
+}
+
+fn judge_last(row: &Value, truth: &[TrueRound]) {
+    let mut lasts: BTreeMap<u64, (usize, i64)> = BTreeMap::new();
+    for round in truth {
+        let count = lasts.entry(last(round).0).or_default();
+        count.0 += 1;
+        count.1 += waited(round);
+    }
+    let (rank, (count, _)) = lasts.iter().max_by_key(|it| it.1.1).unwrap();
+    // The busy machine of a test may hold up any rank: the log says which one was late.
+    if *count * 5 >= truth.len() * 4 {
+        assert_eq!(number(row, "last_rank") as u64, *rank, "{lasts:?}: {row}");
+        assert_eq!(row["late_rank"], *rank, "{lasts:?}: {row}");
+    }
+    if let Some(late) = row["late_rank"].as_u64() {
+        assert_eq!(late, *rank, "{lasts:?}: {row}");
+        assert!(*count * truth[0].len() > truth.len(), "{lasts:?}: {row}");
+    }
+    let most = lasts.values().map(|it| it.0).max().unwrap();
+    assert!(number(row, "with_last") <= truth.len() as i64);
+    assert!(row["last_count"].as_u64().unwrap_or(0) as usize <= most);
+}
+
+/// One recording of all ranks.
+fn recorded(ranks: &str, late: &str) -> (crate::support::Recording, Value) {
+    let folder = tempfile::tempdir().unwrap();
+    let known = folder.path().join("root").display().to_string();
+    let words = ["all", &known, "30", late, ranks];
+    let run = Run::new(&program("ranks")).words(&words);
+    let recording = run.options(&["--timing", "events"]).traced();
+    assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
+    let document = json(&["stats", "--communication"], &recording.trace());
+    (recording, document)
+}
+
+fn judge_recorded(size: u64, late: &str) -> Value {
+    let (recording, document) = recorded(&size.to_string(), late);
+    let group = &document["groups"][0];
+    assert_eq!(group["ranks"], size, "{document}");
+    assert_eq!(group["unknown"], Value::Null, "{document}");
+    let truth = truth(
+        &[recording.truth()],
+        &ranks(&recording.trace()),
+        "HcclAllReduce",
+    );
+    let row = row(&document, "HcclAllReduce");
+    judge(row, &truth, size);
+    row.clone()
+}
+
+#[test]
+fn of_two_ranks_the_late_one_is_the_one_that_the_log_has() {
+    let row = judge_recorded(2, "1");
+    // An all-reduce of two ranks moves its size over each link.
+    let (algorithm, bus) = (
+        number(&row, "algorithm_bandwidth"),
+        number(&row, "bus_bandwidth"),
+    );
+    assert!((algorithm - bus).abs() <= 1, "{row}");
+}
+
+#[test]
+fn of_four_ranks_the_late_one_is_the_one_that_the_log_has() {
+    let row = judge_recorded(4, "2");
+    let (algorithm, bus) = (
+        number(&row, "algorithm_bandwidth") as f64,
+        number(&row, "bus_bandwidth") as f64,
+    );
+    assert!((bus / algorithm - 1.5).abs() < 0.01, "{row}");
+}
+
+#[test]
+fn even_ranks_have_no_late_one_that_the_log_does_not_have() {
+    judge_recorded(2, "-1");
+    judge_recorded(4, "-1");
+}
+
+#[test]
+fn slow_links_come_first() {
+    let fast = "hccl_mbps=1000";
+    let slow = "hccl_mbps=20";
+    let words = ["30", "-1", "4", "pairs"];
+    let (folder, files) = recorded_ranks(&words, &[fast, fast, slow, slow]);
+    let merged = folder.path().join("merged.atrace");
+    let mut command = tool();
+    command.arg("merge").args(&files).arg("-o").arg(&merged);
+    run(&mut command).expect(0);
+    let document = json(&["stats", "--communication"], &merged);
+    let logs: Vec<PathBuf> = files
+        .iter()
+        .map(|it| it.with_file_name("truth.jsonl"))
+        .collect();
+    let reduced = truth(&logs, &ranks(&merged), "HcclAllReduce");
+    judge(row(&document, "HcclAllReduce"), &reduced, 4);
+    let links = document["links"].as_array().unwrap();
+    let ends = |it: &Value| (number(it, "from_rank"), number(it, "to_rank"));
+    let mut slowest: Vec<_> = links[..2].iter().map(ends).collect();
+    slowest.sort_unstable();
+    assert_eq!(slowest, [(2, 3), (3, 2)], "{document}");
+    assert_eq!(links.len(), 4);
+    for (place, link) in links.iter().enumerate() {
+        // Short messages may have taken no time, within the errors: then nothing is said of them.
+        let of_usual = link["of_usual"].as_f64().unwrap_or(1.0);
+        assert_eq!(of_usual < 0.5, place < 2, "{link}");
+        assert_eq!(number(link, "bytes"), 60 * BYTES as i64);
+    }
+}
+
+#[test]
+fn one_rank_says_what_cannot_be_known() {
+    let (_folder, files) = recorded_ranks(&["10", "-1"], &["", ""]);
+    let document = json(&["stats", "--communication"], &files[1]);
+    let group = &document["groups"][0];
+    assert_eq!(group["unknown"], "not all ranks are in the recording");
+    let row = row(&document, "HcclAllReduce");
+    assert_eq!(row["bandwidth_is_least"], true);
+    assert_eq!(
+        (&row["wait_ns"], &row["late_rank"]),
+        (&Value::Null, &Value::Null)
+    );
+    let mut command = tool();
+    command.args(["stats", "--communication"]).arg(&files[1]);
+    let text = run(&mut command).expect(0).out();
+    assert!(
+        text.contains("not all ranks are in the recording"),
+        "{text}"
+    );
+    assert!(text.contains("≥ "), "{text}");
+}
+
+#[test]
+fn a_program_without_collectives_has_no_tables() {
+    let recording = Run::new(&program("default_stream")).traced();
+    let mut command = tool();
+    command
+        .args(["stats", "--communication"])
+        .arg(recording.trace());
+    assert_eq!(run(&mut command).expect(0).out(), "no collective ran\n");
+}

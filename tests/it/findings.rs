@@ -1,0 +1,82 @@
+//! `check` on real programs: findings other than races, and similar programs without a finding (`findings.c`).
+
+use serde_json::Value;
+
+use crate::support::{Recording, Run, program, run, tool};
+
+/// Copies to the host that last longer than the program.
+const SOFT: &str = "devices=1,d2h_mbps=100";
+
+/// A case, and the checks with findings in it, without those of objects that an early end leaves.
+const CASES: [(&str, &[&str]); 29] = [
+    ("finalized_early", &["copy-not-awaited"]),
+    ("left_early", &["copy-not-awaited"]),
+    ("finalized_after_sync", &[]),
+    ("left_after_event", &[]),
+    ("left_with_a_fill", &[]),
+    ("reset_early", &["copy-not-awaited"]),
+    ("reset_and_finalized_early", &["copy-not-awaited"]),
+    ("reset_after_sync", &[]),
+    ("reset_by_another_thread", &[]),
+    ("left_with_a_copy_of_any_kind", &["copy-not-awaited"]),
+    ("left_with_a_copy_on_the_device", &[]),
+    ("waits_of_one_stream", &["needless-wait"]),
+    ("waits_twice", &["needless-wait"]),
+    ("waits_once", &[]),
+    ("streams_in_turn_by_query", &["streams-in-turn"]),
+    ("two_buffers", &[]),
+    ("never_recorded", &["unrecorded-event"]),
+    ("asked_and_timed_out", &[]),
+    ("no_context", &["failed-call"]),
+    ("copies_of_16_bytes", &["small-copies"]),
+    ("some_copies_of_16_bytes", &[]),
+    ("memory_each_round", &["made-each-round"]),
+    ("memory_once", &[]),
+    ("sync_each", &["sync-each-task"]),
+    ("sync_each_few", &["sync-each-task"]),
+    ("sync_at_the_end", &[]),
+    ("streams_in_turn", &["streams-in-turn"]),
+    ("streams_in_turn_for_one_memory", &[]),
+    ("streams_at_once", &[]),
+];
+
+#[track_caller]
+fn recorded(case: &str) -> Recording {
+    let run_of_case = Run::new(&program("findings")).words(&[case]);
+    let recording = run_of_case.soft(SOFT).traced();
+    let outcome = &recording.outcome;
+    assert_eq!(outcome.status, 0, "{case}: {outcome}");
+    assert_eq!(outcome.out().trim(), case, "{outcome}");
+    recording
+}
+
+#[track_caller]
+fn findings(recording: &Recording) -> Vec<Value> {
+    let out = run(tool().arg("check").arg(recording.trace()).arg("--json"));
+    let document: Value = serde_json::from_str(&out.expect(0).out()).unwrap();
+    document["findings"].as_array().unwrap().clone()
+}
+
+#[test]
+fn each_mistake_and_cost_is_found_and_nothing_else() {
+    for (case, expected) in CASES {
+        let found = findings(&recorded(case));
+        let ids = found.iter().filter_map(|it| it["check"].as_str());
+        let mut ids: Vec<&str> = ids.filter(|it| *it != "leak").collect();
+        if case == "memory_each_round" {
+            // A fill alone is a short task, too.
+            ids.retain(|it| *it != "sync-each-task");
+        }
+        assert_eq!(ids, expected, "{case}: {found:#?}");
+    }
+}
+
+#[test]
+fn an_error_code_has_advice_of_its_own() {
+    let found = findings(&recorded("no_context"));
+    let advice = found[0]["advice"].as_str().unwrap();
+    assert!(
+        advice.contains("aclrtSetDevice or aclrtSetCurrentContext in this thread"),
+        "{advice}"
+    );
+}

@@ -54,7 +54,8 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
     let exporter = exporter(args.format, args.cuda_names)?;
     let only = only(&args.only)?;
     let amount = amount(args.args, exporter)?;
-    let first = args.files.first().context("no trace is named")?;
+    let files = TraceFiles::new(&args.files);
+    let first = files.first();
     let output = match &args.output {
         Some(path) => path.clone(),
         None if first == Path::new(STDIN) => {
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
         None => default_output(first, exporter),
     };
     // Before the work, not after it.
-    for file in &args.files {
+    for file in files.as_slice() {
         refuse_input(file, &output, exporter)?;
     }
     match exporter.layout() {

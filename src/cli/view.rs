@@ -13,7 +13,8 @@ pub(crate) fn run(args: &ViewArgs) -> anyhow::Result<u8> {
     let files = [&args.file].into_iter().chain(&args.other);
     let files: Vec<PathBuf> = files.chain(&args.more).cloned().collect();
     let all = TraceFiles::new(&files);
-    let is_one = args.other.is_none() || all.are_parts();
+    // Two patterns are two recordings.
+    let is_one = args.other.is_none() || (all.as_slice() == files && all.are_parts());
     let (signal, status) = match &args.other {
         _ if is_one => {
             let (signal, condition) = view_source::view(&all, args.strict)?;
@@ -25,10 +26,10 @@ pub(crate) fn run(args: &ViewArgs) -> anyhow::Result<u8> {
         }
         None => (None, 0),
         Some(other) => {
-            let files = [args.file.as_path(), other.as_path()];
-            let (signal, conditions) = view_source::view_two(files, args.by.clone(), args.strict)?;
+            let files = [&args.file, other].map(|it| TraceFiles::one(it));
+            let (signal, conditions) = view_source::view_two(&files, args.by.clone(), args.strict)?;
             for (file, condition) in files.iter().zip(&conditions) {
-                open_trace::say_condition(file, condition);
+                open_trace::say_condition(&file.name(), condition);
             }
             let status = conditions.iter().map(|it| it.status(args.strict));
             (signal, status.max().unwrap_or(0))

@@ -11,6 +11,7 @@ use ascend_trace_recording::Recording;
 use super::args::WhyArgs;
 use super::document_head::{DocumentHead, ReportDocument};
 use super::open_trace::{self, Reported};
+use super::trace_files::TraceFiles;
 use crate::error::{TROUBLE, whole};
 use crate::hang;
 use crate::output::{print, print_json, print_message};
@@ -18,13 +19,49 @@ use crate::running_recording::recording_of;
 use crate::stack_symbols;
 
 pub(crate) fn run(args: &WhyArgs) -> anyhow::Result<u8> {
-    match args.targets.as_slice() {
+    match WhyTarget::all(&args.targets).as_slice() {
         [target] => one(target, args),
         targets => several(targets, args),
     }
 }
 
-fn one(target: &Path, args: &WhyArgs) -> anyhow::Result<u8> {
+/// Subject of a report.
+enum WhyTarget {
+    /// A process that is being recorded.
+    Process(u32),
+    Files(TraceFiles),
+}
+
+impl WhyTarget {
+    /// The targets of the command line. Files of `--roll` of one recording are one target.
+    fn all(words: &[PathBuf]) -> Vec<Self> {
+        let is_process = |it: &PathBuf| process(it).is_some();
+        let runs = words.chunk_by(|a, b| is_process(a) == is_process(b));
+        runs.flat_map(|run| -> Vec<Self> {
+            match run.iter().all(is_process) {
+                true => run
+                    .iter()
+                    .filter_map(|it| process(it))
+                    .map(Self::Process)
+                    .collect(),
+                false => TraceFiles::recordings(run)
+                    .into_iter()
+                    .map(Self::Files)
+                    .collect(),
+            }
+        })
+        .collect()
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Process(pid) => pid.to_string(),
+            Self::Files(files) => files.name().display().to_string(),
+        }
+    }
+}
+
+fn one(target: &WhyTarget, args: &WhyArgs) -> anyhow::Result<u8> {
     let why = HangReport::of(target, args.strict)?;
     match args.json {
         true => print_json("why", &why.document())?,
@@ -34,7 +71,7 @@ fn one(target: &Path, args: &WhyArgs) -> anyhow::Result<u8> {
 }
 
 /// Reports on each in turn. An unreadable one is reported, and does not stop the others.
-fn several(targets: &[PathBuf], args: &WhyArgs) -> anyhow::Result<u8> {
+fn several(targets: &[WhyTarget], args: &WhyArgs) -> anyhow::Result<u8> {
     let mut status = 0;
     let mut found = Vec::new();
     for target in targets {
@@ -48,7 +85,7 @@ fn several(targets: &[PathBuf], args: &WhyArgs) -> anyhow::Result<u8> {
                 found.push(why);
             }
             Err(error) => {
-                let (target, text) = (target.display().to_string(), whole(&error));
+                let (target, text) = (target.name(), whole(&error));
                 match text.contains(&target) {
                     true => print_message(text),
                     false => print_message(format!("{target}: {text}")),
@@ -97,22 +134,17 @@ struct HangReport {
 
 impl HangReport {
     /// Of a file, or of a process that is being recorded.
-    fn of(target: &Path, strict: bool) -> anyhow::Result<Self> {
-        match process(target) {
-            Some(pid) => {
-                let recorded = recording_of(pid)?;
+    fn of(target: &WhyTarget, strict: bool) -> anyhow::Result<Self> {
+        match target {
+            WhyTarget::Process(pid) => {
+                let recorded = recording_of(*pid)?;
                 let now = Some(hang::now());
                 let recording = open_trace::open_held(&recorded.file)?;
                 Self::read(recorded.name, recording, now, strict)
             }
-            None => {
-                let now = is_held(target).then(hang::now);
-                Self::read(
-                    target.to_owned(),
-                    open_trace::open_any(target)?,
-                    now,
-                    strict,
-                )
+            WhyTarget::Files(files) => {
+                let now = is_held(files.last()).then(hang::now);
+                Self::read(files.name(), files.open()?, now, strict)
             }
         }
     }

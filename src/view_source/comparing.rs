@@ -1,6 +1,5 @@
 //! The thread that compares two recordings while they are shown.
 
-use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
 use anyhow::Context;
@@ -13,6 +12,7 @@ use ascend_trace_viewer::{ComparisonResult, TraceComparer};
 
 use super::poll_pace::step_back;
 use crate::cli::step_choice::StepChoice;
+use crate::cli::trace_files::TraceFiles;
 
 /// A comparison under way. It ends with the process if the user leaves before.
 pub(super) struct RunningComparison {
@@ -21,14 +21,14 @@ pub(super) struct RunningComparison {
 }
 
 impl RunningComparison {
-    pub(super) fn start(paths: [&Path; 2], by: Option<String>) -> anyhow::Result<Self> {
+    pub(super) fn start(files: &[TraceFiles; 2], by: Option<String>) -> anyhow::Result<Self> {
         let (sender, found) = channel();
-        let paths = paths.map(Path::to_owned);
+        let files = files.clone();
         std::thread::Builder::new()
             .name("compare".into())
             .spawn(move || {
                 step_back();
-                if let Err(error) = compare(&paths, by.as_deref(), &sender) {
+                if let Err(error) = compare(&files, by.as_deref(), &sender) {
                     // The view may have ended.
                     let _ = sender.send(ComparisonResult::Failed(format!("{error:#}")));
                 }
@@ -66,15 +66,15 @@ impl TraceComparer for RunningComparison {
 }
 
 fn compare(
-    paths: &[PathBuf; 2],
+    files: &[TraceFiles; 2],
     by: Option<&str>,
     sender: &Sender<ComparisonResult>,
 ) -> anyhow::Result<()> {
-    let open = |path: &PathBuf| {
-        let opened = Recording::open(path, |_, _| true);
-        opened.with_context(|| format!("cannot read {}", path.display()))
+    let open = |files: &TraceFiles| {
+        let opened = files.read(|_, _| true);
+        opened.with_context(|| format!("cannot read {}", files.name().display()))
     };
-    let (mut a, mut b) = (open(&paths[0])?, open(&paths[1])?);
+    let (mut a, mut b) = (open(&files[0])?, open(&files[1])?);
     let begins = [first_task(&mut a)?, first_task(&mut b)?];
     if let [Some(one), Some(other)] = begins {
         sender.send(ComparisonResult::Begins([one, other]))?;

@@ -1,7 +1,5 @@
 //! Two trace files in one view.
 
-use std::path::Path;
-
 use anyhow::bail;
 use ascend_trace_viewer::{ViewOptions, ViewOutcome};
 
@@ -15,12 +13,12 @@ use crate::output::print_message;
 /// Shows two files until the user has seen enough; `by` picks out the ranges that are steps. Returns the signal that ended
 /// the view, if any, and how complete each file is.
 pub(crate) fn view_two(
-    paths: [&Path; 2],
+    files: &[TraceFiles; 2],
     by: Option<String>,
     strict: bool,
 ) -> anyhow::Result<(Option<i32>, [Completeness; 2])> {
-    let files = paths.map(TraceFiles::one);
-    let [a, b] = &files;
+    let [a, b] = files;
+    let paths = files.each_ref().map(TraceFiles::last);
     let mut sources = [FileSource::open(a)?, FileSource::open(b)?];
     for path in paths {
         if writer_lock::is_held(path) == Some(true) {
@@ -36,11 +34,11 @@ pub(crate) fn view_two(
         true => Some([WholeCheck::start(a)?, WholeCheck::start(b)?]),
         false => None,
     };
-    let mut comparer = RunningComparison::start(paths, by)?;
+    let mut comparer = RunningComparison::start(files, by)?;
     let (wanted, wrong) = view_options();
     wrong.iter().for_each(print_message);
-    let options = paths.map(|path| ViewOptions {
-        title: path.display().to_string(),
+    let options = files.each_ref().map(|it| ViewOptions {
+        title: it.name().display().to_string(),
         ..wanted.clone()
     });
     let [one, other] = &mut sources;

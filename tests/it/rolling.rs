@@ -197,3 +197,70 @@ fn options_that_do_not_fit_are_refused_before_the_program_starts() {
         assert!(!outcome.out().contains("began"), "{outcome}");
     }
 }
+
+#[test]
+fn a_pattern_in_quotes_is_one_recording() {
+    let rolled = recorded(&[]);
+    let files = files(&rolled);
+    let set = [rolled.trace().with_file_name("t-*.atrace")];
+    assert_eq!(json(&["stats"], &set), json(&["stats"], &files));
+
+    let diff = |one: &PathBuf| json(&["diff"], &[one.clone(), set[0].clone()]);
+    assert_eq!(diff(&set[0])["changed"], false);
+    let shorter = diff(&files[0]);
+    let steps = |side: &str| shorter[side][0]["steps"].as_u64();
+    assert!(steps("a").is_some() && steps("a") < steps("b"), "{shorter}");
+
+    let time = |files: &[PathBuf]| json(&["what-if"], files)["makespan_ns"].as_i64();
+    assert!(time(&set) > time(&files[..1]) && time(&files[..1]).is_some());
+    let refused = command(&["what-if"], &files).expect(125);
+    assert!(
+        refused.err().contains("by a pattern in quotes"),
+        "{refused}"
+    );
+
+    // Files with the same session are one recording, also without a pattern.
+    assert!(json(&["why"], &files).get("recordings").is_none());
+}
+
+#[test]
+fn a_dataset_has_the_files_of_a_recording_as_one() {
+    let rolled = recorded(&[]);
+    let files = files(&rolled);
+    let folder = rolled.beside("dataset");
+    let add = |files: &[PathBuf]| {
+        let mut command = tool();
+        run(command
+            .args(["dataset", "add"])
+            .args(files)
+            .arg("--to")
+            .arg(&folder))
+    };
+    let added = add(&files).expect(0);
+    assert!(added.err().contains("1 added"), "{added}");
+    let again = add(&files).expect(0);
+    assert!(again.err().contains("already there"), "{again}");
+    // Fewer files would take rows away.
+    let fewer = add(&files[1..]).expect(2);
+    let text = format!(
+        "the dataset has the files 1 to {} of this recording",
+        files.len()
+    );
+    assert!(fewer.err().contains(&text), "{fewer}");
+
+    let manifests = std::fs::read_dir(folder.join("_manifest")).unwrap();
+    let manifests: Vec<PathBuf> = manifests.map(|it| it.unwrap().path()).collect();
+    let [manifest] = manifests.as_slice() else {
+        panic!("{manifests:?}");
+    };
+    let manifest = std::fs::read_to_string(manifest).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["parts"], serde_json::json!([1, files.len()]));
+    let tables = manifest["files"].as_array().unwrap();
+    let tasks = tables.iter().filter(|it| it["table"] == "tasks");
+    let tasks: u64 = tasks.map(|it| it["rows"].as_u64().unwrap()).sum();
+    assert_eq!(
+        tasks,
+        table(&files, &rolled.beside("csv")).tasks.len() as u64
+    );
+}

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::Error;
+use anyhow::{Error, anyhow};
 use chrono::{DateTime, Utc};
 
 use ascend_trace_analysis::critical::Critical;
@@ -20,6 +20,7 @@ use super::identity::{self, FileState};
 use super::manifest::{Manifest, PendingManifest};
 use super::partition_path::{PartitionPath, plain};
 use crate::cli::open_trace::{self, Completeness};
+use crate::cli::trace_files::TraceFiles;
 use crate::output::{print_detail, print_message, print_status};
 use crate::text_table::count;
 
@@ -48,9 +49,11 @@ pub(super) struct AddResult {
 }
 
 impl AddTarget<'_> {
-    pub(super) fn add(&self, file: &Path) -> Result<AddResult, AddError> {
-        let content = FileState::of(file).map_err(AddError::Recording)?;
-        let mut recording = open_trace::open_any(file).map_err(AddError::Recording)?;
+    pub(super) fn add(&self, files: &TraceFiles) -> Result<AddResult, AddError> {
+        let content = FileState::of(files).map_err(AddError::Recording)?;
+        let mut recording = files.open().map_err(AddError::Recording)?;
+        let name = files.name();
+        let file = name.as_path();
         let session = recording.entities().session().clone();
         let id = identity::id(&session, &content);
         if let Some(other) = self.other(&id, file) {
@@ -70,7 +73,13 @@ impl AddTarget<'_> {
             host: &host,
             id: &id,
         };
-        let there = self.there(&content, place);
+        let there = Manifest::read(self.store, place.id).map_err(|error| self.refused(error))?;
+        if let Some(there) = &there
+            && content.lacks_files_of(&there.content)
+        {
+            return Err(AddError::Recording(fewer(file, &content, &there.content)));
+        }
+        let there = self.complete(there, &content, place);
         if let Some(there) = there.map_err(|error| self.refused(error))? {
             print_status(format!("{}: already there", file.display()));
             return Ok(AddResult {
@@ -81,9 +90,14 @@ impl AddTarget<'_> {
         self.write(&mut recording, (file, content), place)
     }
 
-    /// The manifest of a recording in the dataset, if the dataset has all of it.
-    fn there(&self, content: &FileState, place: PartitionPath<'_>) -> io::Result<Option<Manifest>> {
-        match Manifest::read(self.store, place.id)? {
+    /// The manifest of a recording, if the dataset has all of it.
+    fn complete(
+        &self,
+        manifest: Option<Manifest>,
+        content: &FileState,
+        place: PartitionPath<'_>,
+    ) -> io::Result<Option<Manifest>> {
+        match manifest {
             Some(there) if there.agrees(self.store, content, place)? => Ok(Some(there)),
             _ => Ok(None),
         }
@@ -129,6 +143,19 @@ impl AddTarget<'_> {
             status: condition.status(self.strict),
         })
     }
+}
+
+/// Refuses to replace a recording by fewer of its files.
+fn fewer(file: &Path, content: &FileState, there: &FileState) -> Error {
+    let shown = |it: &FileState| {
+        it.parts
+            .map_or_else(String::new, |[first, last]| format!("{first} to {last}"))
+    };
+    let (own, there) = (shown(content), shown(there));
+    anyhow!(
+        "{}: the dataset has the files {there} of this recording, and these are {own}: name all of them, or another dataset",
+        file.display()
+    )
 }
 
 impl AddError {

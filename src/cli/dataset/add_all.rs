@@ -1,7 +1,6 @@
 //! Adds recordings to a dataset, several at the same time.
 
 use std::num::NonZero;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -9,6 +8,7 @@ use std::thread;
 use super::AddArgs;
 use super::add::{AddError, AddResult, AddTarget};
 use super::dataset_store::DatasetStore;
+use crate::cli::trace_files::TraceFiles;
 use crate::error::{INCOMPLETE, TROUBLE};
 use crate::output::{print_message, print_status};
 
@@ -20,13 +20,14 @@ pub(super) fn add(args: &AddArgs, store: &dyn DatasetStore) -> anyhow::Result<u8
         strict: args.strict,
         taken: Mutex::default(),
     };
+    let recordings = TraceFiles::recordings(&args.files);
     let work = SharedWork {
-        files: &args.files,
+        recordings: &recordings,
         next: AtomicUsize::new(0),
         is_over: AtomicBool::new(false),
         sums: Mutex::default(),
     };
-    let jobs = jobs(args);
+    let jobs = jobs(args, recordings.len());
     thread::scope(|scope| {
         for _ in 1..jobs {
             let builder = thread::Builder::new().name("add".to_owned());
@@ -39,16 +40,16 @@ pub(super) fn add(args: &AddArgs, store: &dyn DatasetStore) -> anyhow::Result<u8
     sums.unwrap_or_else(PoisonError::into_inner).end(store)
 }
 
-fn jobs(args: &AddArgs) -> usize {
+fn jobs(args: &AddArgs, recordings: usize) -> usize {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let wanted = args.jobs.map_or(processors, |it| usize::from(it.get()));
-    wanted.min(args.files.len())
+    wanted.min(recordings)
 }
 
 /// What threads share.
 struct SharedWork<'a> {
-    files: &'a [PathBuf],
-    /// The next file without a worker.
+    recordings: &'a [TraceFiles],
+    /// The next recording without a worker.
     next: AtomicUsize,
     /// The dataset takes no more files.
     is_over: AtomicBool,
@@ -56,14 +57,14 @@ struct SharedWork<'a> {
 }
 
 impl SharedWork<'_> {
-    /// Adds files until all are done.
+    /// Adds recordings until all are done.
     fn run(&self, target: &AddTarget<'_>) {
         while !self.is_over.load(Ordering::Relaxed) {
             let next = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(file) = self.files.get(next) else {
+            let Some(files) = self.recordings.get(next) else {
                 return;
             };
-            let added = target.add(file);
+            let added = target.add(files);
             if matches!(added, Err(AddError::Dataset(_))) {
                 self.is_over.store(true, Ordering::Relaxed);
             }

@@ -11,6 +11,7 @@ use ascend_trace_format::fnv;
 use ascend_trace_recording::rows::SessionRow;
 
 use crate::cli::open_error;
+use crate::cli::trace_files::{TraceFiles, place_in_set};
 
 /// Bytes at either end of a file that are compared. A recording only grows at its end.
 const ENDS: u64 = 1 << 16;
@@ -19,23 +20,63 @@ const ENDS: u64 = 1 << 16;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileState {
     pub(super) length: u64,
-    /// Of the first and the last 64 KiB.
+    /// Of the first and the last 64 KiB, of each file.
     pub(super) digest: String,
+    /// The first and the last number of the files of a recording that has several (`--roll`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) parts: Option<[u32; 2]>,
 }
 
 impl FileState {
-    pub(super) fn of(path: &Path) -> anyhow::Result<Self> {
-        let shown = path.display();
-        let mut file =
-            File::open(path).map_err(|error| open_error::explained(path, error.into()))?;
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            bail!("{shown} is not a file: name the files of recordings");
+    pub(super) fn of(files: &TraceFiles) -> anyhow::Result<Self> {
+        let mut length = 0;
+        let mut digests = String::new();
+        for path in files.as_slice() {
+            let file = file_state(path)?;
+            length += file.length;
+            digests.push_str(&file.digest);
         }
-        let length = metadata.len();
-        let digest = digest(&mut file, length).with_context(|| format!("cannot read {shown}"))?;
-        Ok(Self { length, digest })
+        let is_one = files.as_slice().len() == 1;
+        let numbers = files.as_slice().iter().filter_map(|it| place_in_set(it));
+        let numbers: Vec<u32> = numbers.map(|it| it.number).collect();
+        let parts = numbers.iter().min().zip(numbers.iter().max());
+        Ok(Self {
+            length,
+            digest: match is_one {
+                true => digests,
+                false => text(fnv::hash(digests.as_bytes())),
+            },
+            parts: parts.map(|(first, last)| [*first, *last]),
+        })
     }
+
+    /// Whether files of the recording are missing here and present in the other one.
+    pub(super) fn lacks_files_of(&self, other: &Self) -> bool {
+        match (self.parts, other.parts) {
+            (Some([first, last]), Some([other_first, other_last])) => {
+                first > other_first || last < other_last
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Length and digest of one file.
+struct OneFile {
+    length: u64,
+    digest: String,
+}
+
+fn file_state(path: &Path) -> anyhow::Result<OneFile> {
+    let shown = path.display();
+    let mut file = File::open(path).map_err(|error| open_error::explained(path, error.into()))?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        bail!("{shown} is not a file: name the files of recordings");
+    }
+    let length = metadata.len();
+    let digest = digest(&mut file, length).with_context(|| format!("cannot read {shown}"))?;
+    Ok(OneFile { length, digest })
 }
 
 fn digest(file: &mut File, length: u64) -> io::Result<String> {
@@ -87,7 +128,7 @@ mod tests {
         let path = folder.path().join("a");
         let of = |bytes: &[u8]| {
             std::fs::write(&path, bytes).unwrap();
-            FileState::of(&path).unwrap()
+            FileState::of(&TraceFiles::one(&path)).unwrap()
         };
         let long = vec![7; 200_000];
         let mut other = long.clone();
@@ -96,6 +137,19 @@ mod tests {
         assert_ne!(of(&long), of(&other));
         assert_ne!(of(&long), of(&long[1..]));
         assert_eq!(of(b"").length, 0);
-        assert!(FileState::of(folder.path()).is_err());
+        assert!(FileState::of(&TraceFiles::one(folder.path())).is_err());
+    }
+
+    #[test]
+    fn files_of_a_set_are_not_replaced_by_fewer() {
+        let of = |parts| FileState {
+            length: 1,
+            digest: String::new(),
+            parts,
+        };
+        let lacks = |one, other| of(one).lacks_files_of(&of(other));
+        assert!(!lacks(Some([1, 3]), Some([1, 3])) && !lacks(Some([1, 4]), Some([1, 3])));
+        assert!(lacks(Some([2, 4]), Some([1, 3])) && lacks(Some([1, 2]), Some([1, 3])));
+        assert!(!lacks(None, None) && !lacks(None, Some([1, 3])));
     }
 }

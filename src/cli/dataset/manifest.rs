@@ -235,6 +235,7 @@ mod tests {
             id: "1".to_owned(),
             source: String::new(),
             content: FileState {
+                parts: None,
                 length: 0,
                 digest: String::new(),
             },

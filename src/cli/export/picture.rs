@@ -23,18 +23,14 @@ pub(super) fn run(args: &ExportArgs, format: PictureFormat) -> anyhow::Result<u8
         PictureFormat::Png => "png",
     };
     let files = TraceFiles::new(&args.files);
-    let first = args.files.first().context("no trace is named")?;
     let output = match &args.output {
         Some(path) => path.clone(),
-        None => first.with_extension(ending),
+        None => files.first().with_extension(ending),
     };
     let is_stdout = output == Path::new(STDOUT);
     if !is_stdout {
-        if args
-            .files
-            .iter()
-            .any(|it| output_file::is_same(it, &output))
-        {
+        let mut inputs = files.as_slice().iter();
+        if inputs.any(|it| output_file::is_same(it, &output)) {
             bail!(
                 "{} is the trace itself: name another file",
                 output.display()

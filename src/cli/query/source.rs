@@ -16,6 +16,7 @@ use super::row_output::{self, RowFormat};
 use crate::cli::dataset::{self, ReadableTables};
 use crate::cli::export::progress::{ProgressLine, UnboundedLine};
 use crate::cli::open_trace;
+use crate::cli::trace_files::TraceFiles;
 
 /// The columns that are folders.
 const PARTITIONS: [&str; 3] = ["run", "host", "rank"];
@@ -40,7 +41,8 @@ pub(super) fn run_query(args: &QueryArgs, data: &Path, query: &str) -> anyhow::R
         .prefix("ascend-trace-query-")
         .tempdir_in(&place);
     let folder = folder.with_context(|| format!("no place for tables in {}", place.display()))?;
-    let mut recording = open_trace::open_any(data)?;
+    let files = TraceFiles::one(data);
+    let mut recording = files.open()?;
     let mut progress = ProgressLine::new("reading", "M calls and tasks");
     let written =
         dataset::write_tables(&mut recording, folder.path(), &tables, &mut |done, all| {
@@ -50,7 +52,7 @@ pub(super) fn run_query(args: &QueryArgs, data: &Path, query: &str) -> anyhow::R
     interrupt.check()?;
     written?;
     open_trace::check(&mut recording, args.strict)?;
-    open_trace::say_warnings(data, &recording);
+    open_trace::say_warnings(&files.name(), &recording);
     let written = ReadableTables::folder(folder.path());
     query_rows(args, (&written, &tables), query, &interrupt)?;
     Ok(open_trace::Completeness::of_recording(&recording).status(args.strict))

@@ -1,6 +1,7 @@
 //! Changes as they are written: `op=MatMul x0.5`, `stream=3 wait=none`, `sync=DeviceSync->event`, `copy x0`, `launch x0`.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use anyhow::bail;
 
@@ -32,6 +33,12 @@ enum ChangeKind {
 
 /// Reads a change.
 pub(crate) fn parse(text: &str) -> Result<ChangeSpec, String> {
+    if Path::new(text).is_file() {
+        return Err(
+            "this is a file, not a change: name the files of `record --roll` by a pattern in quotes, such as 'run-*.atrace'"
+                .to_owned(),
+        );
+    }
     let form = || {
         "a change is 'op=NAME xFACTOR', 'stream=ID wait=none', 'sync=FUNCTION->stream', '->event' or '->none', \
          'copy xFACTOR' or 'launch xFACTOR'"

@@ -18,7 +18,11 @@ pub(crate) fn list(folder: &Folder) -> String {
         let age = now.duration_since(entry.changed).unwrap_or(Duration::ZERO);
         let age = i64::try_from(age.as_nanos()).unwrap_or(i64::MAX);
         let (name, size, age) = (&entry.name, bytes(entry.bytes), duration(age));
-        format!("{name}  {size}  written {age} ago\n")
+        let files = match entry.files {
+            1 => String::new(),
+            files => format!("  {files} files"),
+        };
+        format!("{name}  {size}{files}  written {age} ago\n")
     });
     let mut text: String = lines.collect();
     if is_more {

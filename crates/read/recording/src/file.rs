@@ -40,7 +40,7 @@ pub use merge::{MergeError, MergeInput, merge};
 pub use part::recognise;
 pub(crate) use part::{FileParts, FoundChunk};
 pub(crate) use parts_of_one::JoinedFiles;
-pub use parts_of_one::part_number;
+pub use parts_of_one::{PlaceInSet, place_in_set};
 pub use repack::repack;
 pub(crate) use table::Table;
 pub use trim::{Continuation, TrimRange, append, trim};

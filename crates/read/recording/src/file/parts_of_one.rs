@@ -138,13 +138,26 @@ fn skipped(parts: &FileParts, place: u64, end: u64) -> Result<u64, OpenError> {
     Ok(if is_sound { next } else { end })
 }
 
-/// The number of a file in a recording that has several; `None` in another one.
+/// The place of a file in a recording that has several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceInSet {
+    /// The same for all files of the recording.
+    pub session: SessionRow,
+    pub number: u32,
+}
+
+/// The place of a file of a recording that has several; `None` for another file.
 ///
 /// # Errors
 /// When it is no trace file, or cannot be read.
-pub fn part_number(file: File) -> Result<Option<u32>, OpenError> {
-    let session = session(&FileParts::new(file)?)?;
-    Ok(session.and_then(|it| it.part).map(|it| it.number))
+pub fn place_in_set(file: File) -> Result<Option<PlaceInSet>, OpenError> {
+    let Some(session) = session(&FileParts::new(file)?)? else {
+        return Ok(None);
+    };
+    Ok(session.part.as_ref().map(|part| PlaceInSet {
+        session: common(&session),
+        number: part.number,
+    }))
 }
 
 fn session(parts: &FileParts) -> Result<Option<SessionRow>, OpenError> {

@@ -7,14 +7,16 @@ use anyhow::{Context, bail};
 use serde::Serialize;
 
 use ascend_trace_analysis::checks::Findings;
+use ascend_trace_analysis::communication::CommunicationFold;
 use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::diff::Diff;
+use ascend_trace_analysis::memory::MemoryUsageFold;
 use ascend_trace_analysis::stats::Tables;
 use ascend_trace_analysis::steps::Report;
 use ascend_trace_analysis::whatif::WhatIf;
 use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::Recording;
-use ascend_trace_report::{CommunicationFold, MemoryFold, Page, StepSeries, TimelineFold, slowest};
+use ascend_trace_report::{MemoryFold, Page, PeerWaits, StepSeries, TimelineFold, slowest};
 
 use super::args::{ReportPageArgs, STDIN};
 use super::check::CheckDocument;
@@ -34,6 +36,7 @@ const CHECK: usize = 150_000;
 const CRITICAL: usize = 60_000;
 const DIFF: usize = 150_000;
 const WHAT_IF: usize = 60_000;
+const MEMORY: usize = 60_000;
 const COMMUNICATION: usize = 80_000;
 const TIMELINE: usize = 1_500_000;
 
@@ -45,25 +48,26 @@ pub(crate) fn run(args: &ReportPageArgs) -> anyhow::Result<u8> {
     let (earlier, own) = match args.files.as_slice() {
         [] => bail!("no trace is named"),
         [one] => (None, TraceFiles::one(one)),
-        [_, _, ..] if all.are_parts() => (None, all),
-        [earlier, one] => (Some(earlier.as_path()), TraceFiles::one(one)),
+        // Two patterns are two recordings.
+        files @ [_, _, ..] if all.as_slice() == files && all.are_parts() => (None, all),
+        [earlier, one] => (Some(TraceFiles::one(earlier)), TraceFiles::one(one)),
         _ => bail!(
             "a report is on one recording or on two: only files of `record --roll` may be more"
         ),
     };
     let name = own.name();
     let file = name.as_path();
-    let output = output(args, own.last())?;
+    let output = output(args, &own)?;
     output_file::check(&output, args.force)?;
     let mut recording = own.open()?;
     let earlier = earlier
-        .map(|path| anyhow::Ok((path, open_trace::open_any(path)?)))
+        .map(|files| anyhow::Ok((files.name(), files.open()?)))
         .transpose()?;
     let mut page = page(args, file, &mut recording)
         .with_context(|| format!("cannot read {}", file.display()))?;
     let earlier = match earlier {
         Some((path, earlier)) => {
-            add_changes(&mut page, args, (path, earlier), (file, &mut recording))?
+            add_changes(&mut page, args, (&path, earlier), (file, &mut recording))?
         }
         None => 0,
     };
@@ -77,16 +81,16 @@ pub(crate) fn run(args: &ReportPageArgs) -> anyhow::Result<u8> {
     Ok(own.max(earlier))
 }
 
-fn output(args: &ReportPageArgs, file: &Path) -> anyhow::Result<PathBuf> {
+fn output(args: &ReportPageArgs, files: &TraceFiles) -> anyhow::Result<PathBuf> {
     let output = match &args.output {
         Some(path) => path.clone(),
-        None if file == Path::new(STDIN) => {
+        None if files.first() == Path::new(STDIN) => {
             bail!("a trace from standard input has no name to call the report by: use --output")
         }
-        None => file.with_extension("html"),
+        None => files.last().with_extension("html"),
     };
     let is_input = |it: &PathBuf| output_file::is_same(it, &output);
-    match args.files.iter().any(is_input) {
+    match args.files.iter().chain(files.as_slice()).any(is_input) {
         true => bail!(
             "{} is the trace itself: name another file",
             output.display()
@@ -106,11 +110,14 @@ fn page(args: &ReportPageArgs, file: &Path, recording: &mut Recording) -> anyhow
         (Tables::within(recording.span()), Findings::default()),
         (
             timeline,
-            (CommunicationFold::default(), MemoryFold::of_range(span)),
+            (
+                (CommunicationFold::within(None), PeerWaits::default()),
+                (MemoryFold::of_range(span), MemoryUsageFold::default()),
+            ),
         ),
     );
     let found = folds.of_recording(recording, Step::default(), |_| true)?;
-    let ((mut stats, findings), (timeline, (communication, memory))) =
+    let ((mut stats, findings), (timeline, ((communication, waits), (memory, usage)))) =
         found.context("it was cancelled")?;
     // The document `steps` has them.
     stats.steps.clear();
@@ -122,7 +129,9 @@ fn page(args: &ReportPageArgs, file: &Path, recording: &mut Recording) -> anyhow
     )?;
     page.add_whole("timeline", &timeline)?;
     page.add_whole("memory", &memory)?;
+    page.add("memory_usage", &usage, MEMORY)?;
     page.add("communication", &communication, COMMUNICATION)?;
+    page.add_whole("rank_waits", &waits)?;
     add_steps(&mut page, args, recording)?;
     add_critical(&mut page, recording)?;
     add_what_if(&mut page, recording)?;

@@ -1,6 +1,7 @@
 //! `stats`: tables per operation, stream and API function.
 
 mod communication;
+mod memory;
 mod training;
 
 use anyhow::Context;
@@ -24,10 +25,24 @@ use crate::text_table::{ProcessRanks, TextTable, count, declared};
 const ROWS: usize = 40;
 
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
-    match args.communication {
-        true => communication::run(args),
-        false => report::run(args),
+    match (args.communication, args.memory) {
+        (true, _) => communication::run(args),
+        (false, true) => memory::run(args),
+        (false, false) => report::run(args),
     }
+}
+
+/// A titled table, or nothing if it has no rows.
+fn section<R: TableRow>(title: &str, rows: &[R], begin: i64) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let table = declared(rows.iter().take(ROWS), begin).render(2);
+    let more = match rows.len().saturating_sub(ROWS) {
+        0 => String::new(),
+        more => format!("  … and {more} more\n"),
+    };
+    format!("\n{title}\n{table}{more}")
 }
 
 impl report::Report for StatsArgs {

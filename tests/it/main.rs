@@ -58,9 +58,11 @@ mod instructions;
 mod kill;
 /// Steps of loops that are hard to find.
 mod loops;
-/// Recordings of several ranks in one file.
 #[cfg(feature = "mcp")]
 mod mcp;
+/// Memory of devices, by the count of the runtime.
+mod memory;
+/// Recordings of several ranks in one file.
 mod merge;
 /// Messages about wrong input, for every command.
 mod messages;

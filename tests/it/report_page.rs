@@ -107,6 +107,34 @@ fn the_numbers_are_those_of_the_other_commands() {
 }
 
 #[test]
+fn memory_and_communication_are_those_of_stats() {
+    let recording = Run::new(&program("training"))
+        .words(&["8", "65536", "4"])
+        .traced();
+    let data = data(&report(&recording, &[]));
+    for (option, part) in [
+        ("--memory", "memory_usage"),
+        ("--communication", "communication"),
+    ] {
+        let mut command = tool();
+        command
+            .args(["stats", "--json", option])
+            .arg(recording.trace());
+        let mut whole: Value = serde_json::from_str(&run(&mut command).expect(0).out()).unwrap();
+        // The page has memory without the steps.
+        whole["steps"] = Value::Array(Vec::new());
+        for place in whole["places"].as_array_mut().into_iter().flatten() {
+            place["peak_step"] = Value::Null;
+        }
+        is_part(&data["documents"][part], &whole, part);
+    }
+    let places = data["documents"]["memory_usage"]["places"]
+        .as_array()
+        .unwrap();
+    assert!(!places.is_empty(), "the program allocates memory");
+}
+
+#[test]
 fn names_with_markup_are_inert() {
     let markup = "</script><img src=x onerror=document.title='bad'>";
     let recording = Run::new(&program("training"))

@@ -148,6 +148,11 @@ pub(crate) struct StatsArgs {
     /// computing at the same time. By group, collective, rank and pair of ranks
     #[arg(long)]
     pub(crate) communication: bool,
+
+    /// Tables of memory instead: the peak of each device and process, its composition and the memory at the end by call site,
+    /// steps, and failed allocations
+    #[arg(long, conflicts_with_all = ["communication", "range"])]
+    pub(crate) memory: bool,
 }
 
 #[derive(Debug, Args)]

@@ -3,16 +3,14 @@
 use anyhow::Context;
 use serde::Serialize;
 
-use ascend_trace_analysis::columns::TableRow;
 use ascend_trace_analysis::communication::{Communication, CommunicationFold};
 use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::Recording;
 
-use super::ROWS;
+use super::section;
 use crate::cli::args::StatsArgs;
 use crate::cli::document_head::ReportDocument;
 use crate::cli::report::{self, ReadRecordings, ReportOptions};
-use crate::text_table::declared;
 
 pub(super) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
     report::run(&CommunicationReport(args))
@@ -51,25 +49,13 @@ fn text(found: &Communication) -> String {
     if found.groups.is_empty() {
         return "no collective ran\n".to_owned();
     }
-    let mut text = section("Groups", &found.groups)
-        + &section("Collectives", &found.collectives)
-        + &section("Ranks", &found.ranks)
-        + &section("Messages between ranks", &found.links);
+    let mut text = section("Groups", &found.groups, 0)
+        + &section("Collectives", &found.collectives, 0)
+        + &section("Ranks", &found.ranks, 0)
+        + &section("Messages between ranks", &found.links, 0);
     text.push_str(
         "\nalgorithm bandwidth is size / transfer; if the wait for the last rank is not known, size / time. ≥ is the least that \
          it can be\n",
     );
     text
-}
-
-fn section<R: TableRow>(title: &str, rows: &[R]) -> String {
-    if rows.is_empty() {
-        return String::new();
-    }
-    let table = declared(rows.iter().take(ROWS), 0).render(2);
-    let more = match rows.len().saturating_sub(ROWS) {
-        0 => String::new(),
-        more => format!("  … and {more} more\n"),
-    };
-    format!("\n{title}\n{table}{more}")
 }

@@ -181,6 +181,28 @@ impl TraceServer {
         }
     }
 
+    /// Memory: the peak of each device and process, its composition and the memory at the end by call site, the peak of each step,
+    /// and failed allocations with the largest holders of memory.
+    #[tool]
+    async fn memory(&self, Parameters(request): Parameters<FileRequest>) -> CallToolResult {
+        self.ask(&["stats", "--memory"], &[&request.file], &[], "")
+            .await
+    }
+
+    /// Collectives and messages between ranks: sizes, waits for the last rank with its number, transfer, bandwidth. It needs a
+    /// recording of all ranks.
+    #[tool]
+    async fn communication(&self, Parameters(request): Parameters<PartRequest>) -> CallToolResult {
+        let range = [("--range", request.range.as_deref())];
+        self.ask(
+            &["stats", "--communication"],
+            &[&request.file],
+            &range,
+            SHORTER,
+        )
+        .await
+    }
+
     /// The steps of a training or serving loop: their durations, parts (computing, communication, loading, idle), and why
     /// the slowest was slow.
     #[tool]

@@ -301,6 +301,7 @@ impl<R> Column<R> {
             (Moment, Value::Whole(value)) => moment(value.saturating_sub(begin)),
             (_, Value::Whole(value)) => value.to_string(),
             (Count, Value::Unsigned(value)) => (style.count)(*value),
+            (Bytes, Value::Unsigned(value)) => bytes(*value),
             (_, Value::Unsigned(value)) => value.to_string(),
             (_, Value::Unknown | Value::Absent | Value::List(_) | Value::Fields(_)) => {
                 style.unknown.to_owned()

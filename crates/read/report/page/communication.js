@@ -2,20 +2,64 @@
 
 const rankWords = (rank, process) => (isKnown(rank) ? `rank ${rank}` : `process ${process}`);
 
+// A bandwidth, and by how much it may be off; with waits for other ranks in its time, it is only the least.
+function bandwidth(it, key) {
+  const value = it[`${key}_bandwidth`];
+  if (!isKnown(value)) return UNKNOWN;
+  return `${it.bandwidth_is_least ? "≥ " : ""}${rate(value, it[`${key}_bandwidth_error`])}`;
+}
+
+const size = (it) => (isKnown(it.bytes) ? `${it.without_size ? "≥ " : ""}${bytes(it.bytes)}` : UNKNOWN);
+
+// The columns of the times that groups, ranks and pairs of ranks have.
+const PART_TIMES = [
+  ["calls", (it) => count(it.calls), "number"],
+  ["size", size, "number"],
+  ["time", (it) => withError(it.time_ns, it.time_error_ns), "number"],
+  ["wait for last", (it) => (isKnown(it.wait_ns) ? withError(it.wait_ns, it.wait_error_ns) : UNKNOWN), "number"],
+  ["transfer", (it) => (isKnown(it.transfer_ns) ? withError(it.transfer_ns, it.transfer_error_ns) : UNKNOWN), "number"],
+];
+const BANDWIDTHS = [
+  ["algorithm", (it) => bandwidth(it, "algorithm"), "number"],
+  ["bus", (it) => bandwidth(it, "bus"), "number"],
+];
+
 function communication(data) {
-  const { communication: found } = data.documents;
+  const { communication: found, rank_waits: waits } = data.documents;
+  const leftOut = data.left_out.communication ?? {};
+  const group = ["group", (it) => count(it.group), "number"];
+  const collectives = [
+    group,
+    ["collective", (it) => code(it.name)],
+    ...PART_TIMES,
+    ["last rank", (it) => (isKnown(it.last_rank) ? `${it.last_rank}: ${count(it.last_count)} of ${count(it.with_last)}` : "")],
+    ["late rank", (it) => (isKnown(it.late_rank) ? count(it.late_rank) : "")],
+    ...BANDWIDTHS,
+  ];
+  const ranks = [
+    group,
+    ["rank", (it) => rankWords(it.rank, it.process)],
+    ...PART_TIMES,
+    ["waited for", (it) => duration(it.last_wait_ns), "number"],
+  ];
+  const links = [
+    group,
+    ["from", (it) => count(it.from_rank), "number"],
+    ["to", (it) => count(it.to_rank), "number"],
+    ...PART_TIMES,
+    ...BANDWIDTHS,
+  ];
+  const unknown = found.groups.filter((it) => isKnown(it.unknown));
   return [
-    table([
-      ["rank", (it) => rankWords(it.rank, it.process)],
-      ["collective", (it) => code(it.name)],
-      ["count", (it) => count(it.count), "number"],
-      ["timed", (it) => count(it.timed), "number"],
-      ["total", (it) => (it.timed ? withError(it.total_ns, it.error_ns) : UNKNOWN), "number"],
-      ["data", (it) => `${it.unsized_count ? "at least " : ""}${bytes(it.bytes)}`, "number"],
-    ], found.collectives, data.left_out.communication?.collectives),
-    text("The total is the sum of measured durations, and contains the time in which a collective waited for other ranks.", "dim"),
-    found.waits.length > 0 && element("h3", {}, "Who waited for whom"),
-    found.waits.length > 0 && waitMatrix(found.waits),
+    table(collectives, found.collectives, leftOut.collectives),
+    element("h3", {}, "Ranks"),
+    table(ranks, found.ranks, leftOut.ranks),
+    found.links.length > 0 && element("h3", {}, "Messages between ranks"),
+    found.links.length > 0 && table(links, found.links, leftOut.links),
+    ...unknown.map((it) => text(`Waits of group ${it.group} are not known: ${it.unknown}.`, "dim")),
+    text("The algorithm bandwidth is size / transfer. Where the wait for the last rank is not known, it is size / time, the least that it can be (≥).", "dim"),
+    waits.length > 0 && element("h3", {}, "Who waited for whom"),
+    waits.length > 0 && waitMatrix(waits),
   ];
 }
 

@@ -51,7 +51,7 @@ function start() {
     part("critical", "Critical path", () => critical(data)),
     part("what-if", "What would save time", () => whatIf(data)),
     part("memory", "Memory", () => memory(data)),
-    data.documents.communication.collectives.length > 0 && part("communication", "Communication", () => communication(data)),
+    data.documents.communication.groups.length > 0 && part("communication", "Communication", () => communication(data)),
   ];
   nav.append(...made.filter(Boolean).map(([id, title]) => element("a", { href: `#${id}` }, title)));
   page.append(element("footer", {}, "Made by ascend-trace report. All numbers are those of its commands stats, steps, check, critical, what-if and info."));

@@ -10,6 +10,41 @@ function memory(data) {
     found.unknown > 0 && text(`${plural(found.unknown, "allocation")} without a known size or device: not in the curves.`, "warn"),
     ...found.curves.map((curve) => memoryPlot(curve, length, data)),
     found.curves_left_out > 0 && text(`${plural(found.curves_left_out, "further curve")} with smaller peaks: not in this file.`, "dim"),
+    ...memoryTables(data),
+  ];
+}
+
+function memoryTables(data) {
+  const { memory_usage: usage } = data.documents;
+  const left_out = data.left_out.memory_usage ?? {};
+  const whose = [
+    ["memory of", (it) => `${it.place}${data.several ? ` of ${rankWords(it.rank, it.process)}` : ""}`],
+  ];
+  const held = [
+    ...whose,
+    ["bytes", (it) => `${it.unsized_count ? "at least " : ""}${bytes(it.bytes)}`, "number"],
+    ["share", (it) => percent(it.share), "number"],
+    ["allocations", (it) => count(it.count), "number"],
+    ["by", (it) => code(it.function)],
+    ["called at", (it) => (isKnown(it.site) ? code(it.site) : "")],
+  ];
+  const refused = [
+    ...whose,
+    ["at", (it) => since(it.at_ns - data.begin), "number"],
+    ["asked for", (it) => (isKnown(it.size) ? bytes(it.size) : UNKNOWN), "number"],
+    ["in use", (it) => bytes(it.in_use_bytes), "number"],
+    ["largest gap", (it) => bytes(it.largest_gap_bytes), "number"],
+    ["by", (it) => code(it.function)],
+    ["called at", (it) => (isKnown(it.site) ? code(it.site) : "")],
+    ["held most", (it) => it.holders.slice(0, 3).map((holder) => `${bytes(holder.bytes)} ${holder.site ?? holder.function}`).join("; ")],
+  ];
+  return [
+    usage.peak.length > 0 && element("h3", {}, "In use at the peak"),
+    usage.peak.length > 0 && table(held, usage.peak, left_out.peak),
+    usage.in_use.length > 0 && element("h3", {}, "In use at the end"),
+    usage.in_use.length > 0 && table(held, usage.in_use, left_out.in_use),
+    usage.refused.length > 0 && element("h3", {}, "Failed allocations"),
+    usage.refused.length > 0 && table(refused, usage.refused, (left_out.refused ?? 0) + usage.refused_left_out),
   ];
 }
 

@@ -67,6 +67,15 @@ function bytes(value) {
   return at === 0 ? `${value} bytes` : `${size.toFixed(decimalsOf(size))} ${names[at]}`;
 }
 
+// A speed and by how much it may be off, in decimal units. An error that would not be seen is left out.
+function rate(value, error) {
+  const [scale, unit] = value < 1e6 ? [1e3, "kB/s"] : value < 1e9 ? [1e6, "MB/s"] : [1e9, "GB/s"];
+  const decimals = value / scale < 9.95 ? 2 : 1;
+  const off = ((error ?? 0) / scale).toFixed(decimals);
+  const shown = (value / scale).toFixed(decimals);
+  return Number(off) === 0 ? `${shown} ${unit}` : `${shown} ± ${off} ${unit}`;
+}
+
 // "1 step", "2 steps".
 function plural(value, noun) {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;

@@ -5,14 +5,14 @@
 //! markup: it is JSON in the file, and the script puts it into text nodes only.
 
 mod bounded;
-mod communication;
 mod memory;
 mod page;
+mod peer_waits;
 mod step_series;
 mod timeline;
 
-pub use communication::{Communication, CommunicationFold};
 pub use memory::{MemoryCurves, MemoryFold};
 pub use page::{MOST_BYTES, Page};
+pub use peer_waits::{PeerWait, PeerWaits};
 pub use step_series::{StepSeries, slowest};
 pub use timeline::{Timeline, TimelineFold};

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use ascend_trace_analysis::memory::{MemoryChange, MemoryChangeKind, MemoryChanges, MemoryPlace};
 use ascend_trace_analysis::{Fold, Needs, Window};
-use ascend_trace_format::api::ArgPart;
-use ascend_trace_recording::{Call, ProcessId, TimeRange, Trace};
+use ascend_trace_recording::{ProcessId, TimeRange, Trace};
 use serde::Serialize;
 
 /// Columns of a curve.
@@ -13,13 +13,6 @@ const COLUMNS: usize = 600;
 const MOST_CURVES: usize = 16;
 /// Allocations that are followed at a time; with more, nothing is known.
 const MOST_ALLOCATIONS: usize = 1 << 20;
-
-/// Where memory lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum MemoryPlace {
-    Host,
-    Device(u8),
-}
 
 /// Memory that a process had allocated and not freed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -46,14 +39,6 @@ pub struct MemoryCurves {
     pub is_known: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Change {
-    at: i64,
-    address: (ProcessId, u64),
-    /// `None`: it is freed.
-    made: Option<(MemoryPlace, i64)>,
-}
-
 #[derive(Clone, Debug, Default)]
 struct Curve {
     now: i64,
@@ -69,7 +54,7 @@ pub struct MemoryFold {
     serials: HashMap<ProcessId, u32>,
     curves: BTreeMap<(ProcessId, MemoryPlace), Curve>,
     live: HashMap<(ProcessId, u64), (MemoryPlace, i64)>,
-    ahead: Vec<Change>,
+    changes: MemoryChanges,
     unknown: u64,
     gave_up: bool,
 }
@@ -81,59 +66,42 @@ impl MemoryFold {
             serials: HashMap::new(),
             curves: BTreeMap::new(),
             live: HashMap::new(),
-            ahead: Vec::new(),
+            changes: MemoryChanges::default(),
             unknown: 0,
             gave_up: false,
         }
     }
 
-    fn change(&mut self, trace: &Trace, call: &Call) -> Option<Change> {
-        let function = trace.function(call.function);
-        let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
-        let of_host = word(ArgPart::HostAllocated).or_else(|| word(ArgPart::HostFreed));
-        let allocated = word(ArgPart::Allocated).or_else(|| word(ArgPart::HostAllocated));
-        let freed = word(ArgPart::Freed).or_else(|| word(ArgPart::HostFreed));
-        let address = allocated.or(freed).filter(|it| *it != 0)?;
-        if call.result() != Some(0) {
-            return None;
-        }
-        let process = trace.thread(call.thread).process;
+    fn apply(&mut self, trace: &Trace, change: &MemoryChange) {
+        let process = change.site.process;
         let serial = trace.process(process).serial;
         self.serials.entry(process).or_insert(serial);
-        let address = (process, address);
-        if allocated.is_none() {
-            // Another thread may get the memory before the call that frees it returns.
-            return Some(Change {
-                at: call.begin,
-                address,
-                made: None,
-            });
-        }
-        let place = match (of_host, call.device) {
-            (Some(_), _) => Some(MemoryPlace::Host),
-            (None, device) => device.map(MemoryPlace::Device),
+        let made = match change.kind {
+            MemoryChangeKind::Freed => None,
+            // The calls that give memory to pools are counted.
+            MemoryChangeKind::Refused { .. }
+            | MemoryChangeKind::Allocated {
+                place: Some(MemoryPlace::Pools(_)),
+                ..
+            } => return,
+            MemoryChangeKind::Allocated { place, size } => {
+                let size = size.map(|it| i64::try_from(it).unwrap_or(i64::MAX));
+                let Some(made) = place.zip(size) else {
+                    self.unknown += 1;
+                    return;
+                };
+                Some(made)
+            }
         };
-        let size = word(ArgPart::Size).map(|it| i64::try_from(it).unwrap_or(i64::MAX));
-        let made = place.zip(size);
-        self.unknown += u64::from(made.is_none());
-        Some(Change {
-            at: call.end,
-            address,
-            made: Some(made?),
-        })
-    }
-
-    fn apply(&mut self, change: Change) {
-        let old = match change.made {
+        let old = match made {
             // A call inside an allocation reports it as well.
-            Some(new) => self.live.insert(change.address, new),
-            None => self.live.remove(&change.address),
+            Some(new) => self.live.insert(change.key(), new),
+            None => self.live.remove(&change.key()),
         };
-        let process = change.address.0;
         if let Some((place, size)) = old {
             self.step(process, place, change.at, -size);
         }
-        if let Some((place, size)) = change.made {
+        if let Some((place, size)) = made {
             self.step(process, place, change.at, size);
         }
     }
@@ -172,20 +140,8 @@ impl Fold for MemoryFold {
     const NEEDS: Needs = Needs::Calls;
 
     fn take(&mut self, window: &Window<'_>) {
-        let trace = window.trace;
-        for id in window.calls() {
-            let change = self.change(trace, trace.call(id));
-            self.ahead.extend(change);
-        }
-        self.ahead
-            .sort_by_key(|it| (it.at, it.made.is_some(), it.address));
-        let due = match window.part.is_last {
-            true => self.ahead.len(),
-            false => self.ahead.partition_point(|it| it.at < window.part.until),
-        };
-        let due: Vec<Change> = self.ahead.drain(..due).collect();
-        for change in due {
-            self.apply(change);
+        for change in self.changes.of_window(window) {
+            self.apply(window.trace, &change);
         }
         if self.live.len() > MOST_ALLOCATIONS {
             self.gave_up = true;
@@ -202,10 +158,7 @@ impl Fold for MemoryFold {
             it.reach(COLUMNS - 1);
             MemoryCurve {
                 process: serials.get(&process).copied().unwrap_or(process.0),
-                device: match place {
-                    MemoryPlace::Host => None,
-                    MemoryPlace::Device(device) => Some(device),
-                },
+                device: place.device(),
                 peak_bytes: it.peak,
                 peak_at_ns: it.peak_at,
                 end_bytes: it.now,

@@ -6,7 +6,9 @@ use ascend_trace_analysis::checks::Finding;
 use ascend_trace_analysis::columns::{ColumnKind, TableRow};
 use ascend_trace_analysis::communication::{CollectiveStats, GroupStats, LinkStats, RankStats};
 use ascend_trace_analysis::critical::{Segment, Share};
-use ascend_trace_analysis::memory::SiteMemory;
+use ascend_trace_analysis::memory::{
+    HeldMemory, PlaceMemory, RefusedAllocation, SiteMemory, StepMemory,
+};
 use ascend_trace_analysis::stats::{
     ApiStats, CauseStats, DeviceStats, GraphStats, ModuleStats, OpenCallStats, OperationStats,
     PartStats, RangeStats, StallStats, StepStats, StreamStats, ThreadStats,
@@ -41,6 +43,10 @@ fn documented() -> Vec<(&'static str, String)> {
         ("collectives", table::<CollectiveStats>()),
         ("group_ranks", table::<RankStats>()),
         ("links", table::<LinkStats>()),
+        ("places", table::<PlaceMemory>()),
+        ("held", table::<HeldMemory>()),
+        ("refused", table::<RefusedAllocation>()),
+        ("step_memory", table::<StepMemory>()),
     ]
 }
 
@@ -120,4 +126,8 @@ fn columns_have_unique_keys_and_times_have_their_unit() {
     check::<CollectiveStats>();
     check::<RankStats>();
     check::<LinkStats>();
+    check::<PlaceMemory>();
+    check::<HeldMemory>();
+    check::<RefusedAllocation>();
+    check::<StepMemory>();
 }

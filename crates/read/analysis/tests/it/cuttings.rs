@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ascend_trace_analysis::checks::{Finding, Findings};
 use ascend_trace_analysis::communication::{Communication, CommunicationFold};
 use ascend_trace_analysis::hang::{Hangs, Report};
-use ascend_trace_analysis::memory::{Allocations, MemoryInUse};
+use ascend_trace_analysis::memory::{Allocations, MemoryInUse, MemoryUsage, MemoryUsageFold};
 use ascend_trace_analysis::stats::{Grouping, StallGroup, StallStats, Tables};
 use ascend_trace_analysis::{Fold, Stall, Stats, Step, Window};
 use ascend_trace_recording::file::Writer;
@@ -33,6 +33,7 @@ struct Answers {
     part: Stats,
     hangs: Report,
     memory: MemoryInUse,
+    usage: MemoryUsage,
     communication: Communication,
 }
 
@@ -72,6 +73,7 @@ struct All {
     part: Tables,
     hangs: Hangs,
     memory: Allocations,
+    usage: MemoryUsageFold,
     communication: CommunicationFold,
 }
 
@@ -86,6 +88,7 @@ impl Fold for All {
         self.part.take(window);
         self.hangs.take(window);
         self.memory.take(window);
+        self.usage.take(window);
         self.communication.take(window);
     }
 
@@ -98,6 +101,7 @@ impl Fold for All {
             part: self.part.finish(),
             hangs: self.hangs.finish(),
             memory: self.memory.finish(),
+            usage: self.usage.finish(),
             communication: self.communication.finish(),
         }
     }
@@ -118,6 +122,7 @@ fn answers(recording: &mut Recording, step: Step) -> Answers {
         // Much later, so that every pending stall is reported.
         hangs: Hangs::default().until(span.map(|span| span.end + 1_000_000_000_000)),
         memory: Allocations::default(),
+        usage: MemoryUsageFold::default(),
         communication: CommunicationFold::default(),
     };
     let answer = all.of_recording(recording, step, |_| true);

@@ -6,8 +6,7 @@ use ascend_trace_recording::Recording;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::Row;
 use ascend_trace_report::{
-    Communication, CommunicationFold, MOST_BYTES, MemoryCurves, MemoryFold, Page, Timeline,
-    TimelineFold,
+    MOST_BYTES, MemoryCurves, MemoryFold, Page, PeerWait, PeerWaits, Timeline, TimelineFold,
 };
 use ascend_trace_testkit::workload::{self, Workload};
 
@@ -36,12 +35,12 @@ fn recording(steps: u32) -> Recording {
     Recording::from_bytes(writer.finish(end.unwrap()).unwrap()).unwrap()
 }
 
-type Results = (Timeline, (Communication, MemoryCurves));
+type Results = (Timeline, (Vec<PeerWait>, MemoryCurves));
 
 fn results(recording: &mut Recording, step: Step, bytes: usize) -> Results {
     let span = recording.span().unwrap();
     let timeline = TimelineFold::of_range(span, recording.entities(), bytes);
-    let others = (CommunicationFold::default(), MemoryFold::of_range(span));
+    let others = (PeerWaits::default(), MemoryFold::of_range(span));
     let found = (timeline, others).of_recording(recording, step, |_| true);
     found.unwrap().unwrap()
 }

@@ -143,6 +143,13 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "",
         "devPtr:pointer@allocated size:size@size policy:enum",
     ),
+    (
+        "aclrtMallocCached",
+        "memory",
+        "plain",
+        "",
+        "devPtr:pointer@allocated size:size@size policy:enum",
+    ),
     ("aclrtFree", "memory", "plain", "", "devPtr:pointer@freed"),
     (
         "aclrtFreeWithDevSync",

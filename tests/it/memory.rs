@@ -1,0 +1,130 @@
+//! `stats --memory`, judged by the runtime's own count.
+
+use serde_json::Value;
+
+use crate::support::process::run;
+use crate::support::{Recording, Run, program, tool};
+
+const MIB: u64 = 1 << 20;
+
+fn recorded() -> (Recording, Vec<u64>) {
+    let recording = Run::new(&program("memory"))
+        .soft("memory=1073741824")
+        .options(&["--stacks"])
+        .traced();
+    let out = recording.outcome.out();
+    let counts = out.lines().last().expect("its counts").split(' ');
+    let counts = counts.map(|it| it.parse().unwrap()).collect();
+    assert!(out.contains("failed: 1"), "{out}");
+    (recording, counts)
+}
+
+fn document(recording: &Recording) -> Value {
+    let mut command = tool();
+    command
+        .args(["stats", "--memory", "--json"])
+        .arg(recording.trace());
+    serde_json::from_str(&run(&mut command).expect(0).out()).unwrap()
+}
+
+/// The runtime's count of up to six allocations: it adds some bytes to each.
+#[track_caller]
+fn is_near(found: &Value, count: u64) {
+    let found = found.as_u64().unwrap();
+    assert!(
+        (found..found + 6 * 4096).contains(&count),
+        "{found} {count}"
+    );
+}
+
+#[test]
+fn peak_end_and_failed_allocations_are_those_of_the_runtime() {
+    let (recording, counts) = recorded();
+    let [peak, refused, end] = counts[..] else {
+        panic!("{counts:?}")
+    };
+    let found = document(&recording);
+    let places = found["places"].as_array().unwrap();
+    let device = places.iter().find(|it| it["place"] == "device 0").unwrap();
+    is_near(&device["peak_bytes"], peak);
+    assert_eq!(device["peak_step"], "step 5");
+    is_near(&device["end_bytes"], end);
+    assert_eq!(
+        (&device["allocations"], &device["releases"]),
+        (&10.into(), &6.into())
+    );
+    let host = places.iter().find(|it| it["place"] == "host").unwrap();
+    assert_eq!(
+        (&host["peak_bytes"], &host["end_bytes"]),
+        (&4096.into(), &0.into())
+    );
+
+    let of_device = |key: &str| -> Vec<(u64, String)> {
+        let rows = found[key].as_array().unwrap().iter();
+        rows.filter(|it| it["place"] == "device 0")
+            .map(|it| {
+                (
+                    it["bytes"].as_u64().unwrap(),
+                    it["site"].as_str().unwrap().to_owned(),
+                )
+            })
+            .collect()
+    };
+    let at_peak = of_device("peak");
+    let [(kept, kept_at), (between, between_at)] = &at_peak[..] else {
+        panic!("{at_peak:?}")
+    };
+    assert_eq!((*kept, *between), (320 * MIB, 256 * MIB));
+    assert!(
+        kept_at.contains("kept") && between_at.contains("between"),
+        "{at_peak:?}"
+    );
+    assert_eq!(of_device("in_use"), [(256 * MIB, kept_at.clone())]);
+
+    let [failed] = &found["refused"].as_array().unwrap()[..] else {
+        panic!("{found}")
+    };
+    assert_eq!(failed["size"], 800 * MIB);
+    is_near(&failed["in_use_bytes"], refused);
+    assert_eq!(
+        (&failed["step"], &failed["step_bytes"]),
+        (&"step 6".into(), &0.into())
+    );
+    assert_eq!(failed["holders"][0]["bytes"], 320 * MIB);
+}
+
+#[test]
+fn each_step_has_its_peak() {
+    let (recording, _) = recorded();
+    let found = document(&recording);
+    let steps = found["steps"].as_array().unwrap().iter();
+    let steps = steps.filter(|it| it["place"] == "device 0");
+    let steps: Vec<_> = steps
+        .map(|it| {
+            ["begin_bytes", "peak_bytes", "end_bytes"].map(|key| it[key].as_u64().unwrap() / MIB)
+        })
+        .collect();
+    let mut wanted: Vec<[u64; 3]> = (0..5)
+        .map(|kept| [64 * kept, 64 * kept + 320, 64 * kept + 64])
+        .collect();
+    wanted.push([320, 320, 320]);
+    assert_eq!(steps, wanted);
+}
+
+#[test]
+fn the_text_names_the_largest_holders() {
+    let (recording, _) = recorded();
+    let mut command = tool();
+    command.args(["stats", "--memory"]).arg(recording.trace());
+    let text = run(&mut command).expect(0).out();
+    for wanted in [
+        "In use at the peak",
+        "In use at the end",
+        "Failed allocations",
+        "576 MiB",
+        "in use at the first of them:",
+        "320 MiB by aclrtMalloc at kept",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+}

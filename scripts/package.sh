@@ -21,6 +21,12 @@ mkdir -p "$out"
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 
+# Packages of an unoptimised build are only for checks. They are large, so they are packed fast.
+case $profile in
+    dev) gzip_level=1 xz_level=1 ;;
+    *) gzip_level=9 xz_level=6 ;;
+esac
+
 # Zig's linker knows the symbols of every glibc. It and maturin are from Python's package registry.
 tools=$PWD/target/packages/tools
 [ -x "$tools/bin/maturin" ] || {
@@ -64,7 +70,7 @@ tar_gz() {
     cp -a "$tree" "$stage/$name"
     same_dates "$stage/$name"
     tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" |
-        gzip -9n >"$out/$name.tar.gz"
+        gzip "-${gzip_level}n" >"$out/$name.tar.gz"
 }
 
 deb() {
@@ -88,7 +94,7 @@ Description: Tracer and terminal timeline for programs that use Huawei AscendCL
  a timeline in a terminal, and says why streams waited.
 CONTROL
     same_dates "$root"
-    dpkg-deb --root-owner-group -Zxz --build "$root" "$out/ascend-trace_${version}_$machine.deb" >/dev/null
+    dpkg-deb --root-owner-group -Zxz "-z$xz_level" --build "$root" "$out/ascend-trace_${version}_$machine.deb" >/dev/null
 }
 
 rpm_package() {

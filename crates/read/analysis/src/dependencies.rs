@@ -25,6 +25,16 @@ pub enum Node {
     Call(CallId),
 }
 
+impl Node {
+    /// When it ran; of a task without a time, its call.
+    pub(crate) fn range(self, trace: &Trace) -> TimeRange {
+        match self {
+            Self::Call(id) => trace.call(id).range(),
+            Self::Task(id) => trace.extent(trace.task(id)),
+        }
+    }
+}
+
 /// Why one thing had to wait for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EdgeKind {
@@ -153,9 +163,8 @@ fn end_of(trace: &Trace, node: Node) -> Option<i64> {
 
 fn span_of(trace: &Trace, node: Node) -> Option<TimeRange> {
     match node {
-        Node::Call(call) => Some(trace.call(call).range()),
         Node::Task(task) if is_pending(trace, task) => None,
-        Node::Task(task) => Some(trace.extent(trace.task(task))),
+        node => Some(node.range(trace)),
     }
 }
 

@@ -20,6 +20,7 @@
 //! - [`host_lateness`]: delays of the threads that plan and submit, where a stream waited for them;
 //! - [`nesting`]: the named range of a thread at a time;
 //! - [`planned_ranges`]: the ranges in which tasks were planned;
+//! - [`released`]: the table of what ended each wait;
 //! - [`stalls`]: intervals in which a stream or a host thread could not continue, with the cause;
 //! - [`Learner`]: the best estimate of how long a task took;
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
@@ -48,6 +49,7 @@ pub mod nesting;
 pub mod planned_ranges;
 mod polls;
 pub mod range_window;
+pub mod released;
 pub mod retention;
 pub mod stalls;
 pub mod stats;
@@ -64,6 +66,7 @@ pub use host_lateness::Late;
 pub use intervals::Intervals;
 pub use nesting::Nesting;
 pub use planned_ranges::Places;
+pub use released::{Certainty, Release, ReleaseKind};
 pub use stalls::{
     Blame, Blamed, Bound, Cause, Chain, Class, Culprit, Doing, Evidence, Lane, Link, Meanwhile,
     Root, Stall, Stalls, Why,

@@ -43,6 +43,8 @@ mod races;
 mod racy;
 /// Who is to blame in random programs.
 mod random;
+/// What ended each wait.
+mod released;
 /// Events that need resets.
 mod resets;
 /// Waits, gaps and blocking calls.

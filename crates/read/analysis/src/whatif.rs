@@ -36,7 +36,7 @@ pub use crate::checks::{OrderCheck, Verdicts};
 pub use change::{Change, Narrow};
 pub use costs::judge as judge_costs;
 pub use outside::Handover;
-pub(crate) use pause_causes::{EndOfPause, Item, PauseCauses, PauseReader};
+pub(crate) use pause_causes::{EndOfPause, PauseCauses, PauseReader};
 pub use predict::{Busy, Prediction};
 pub use report::{Report, WhatIf};
 pub use sync_ledger::Sync;

@@ -3,6 +3,7 @@
 use ascend_trace_recording::Trace;
 
 use crate::Node;
+use crate::released::Numbered;
 
 /// A call or a task by its number in the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,17 +24,16 @@ impl Code {
         }
     }
 
-    pub(super) fn of_call_number(number: u32) -> Self {
-        Self(number)
+    pub(super) fn of_number(item: Numbered) -> Self {
+        match item {
+            Numbered::Call(number) => Self(number),
+            Numbered::Task(number) => Self(number | TASK),
+        }
     }
 
     /// The number of the call or task.
     pub(super) fn number(self) -> u32 {
         self.0 & !TASK
-    }
-
-    pub(super) fn of_task_number(number: u32) -> Self {
-        Self(number | TASK)
     }
 
     pub(super) fn is_task(self) -> bool {

@@ -4,23 +4,12 @@ use rustc_hash::FxHashMap;
 
 use super::item_code::Code;
 use super::wait_reasons::WaitReason;
-use crate::whatif::{EndOfPause, Handover, Item, PauseCauses};
+use crate::whatif::{EndOfPause, Handover, PauseCauses};
 
 /// The pauses of a recording, by the call after each.
 #[derive(Debug, Default)]
 pub(super) struct OutsidePauses {
     causes: PauseCauses,
-}
-
-/// A pause on the path that something seems to have ended.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ended {
-    /// The time of the end.
-    pub(super) at: i64,
-    pub(super) by: Code,
-    /// The thread may as well have worked.
-    pub(super) may_be_own: bool,
-    handover: usize,
 }
 
 impl OutsidePauses {
@@ -34,25 +23,24 @@ impl OutsidePauses {
         match pause.flatten() {
             None => (before, WaitReason::Program),
             Some(None) => (before, WaitReason::Outside),
-            Some(Some(end)) if end.is_begin => (by(end), WaitReason::HandoverBegin),
-            Some(Some(end)) => (by(end), WaitReason::Handover),
+            Some(Some(EndOfPause { release, .. })) => {
+                let way = match release.kind.is_of_begin() {
+                    true => WaitReason::HandoverBegin,
+                    false => WaitReason::Handover,
+                };
+                (Code::of_number(release.by), way)
+            }
         }
     }
 
     /// Those on a path.
-    pub(super) fn on(&self, path: &[(Code, WaitReason)]) -> FxHashMap<Code, Ended> {
+    pub(super) fn on(&self, path: &[(Code, WaitReason)]) -> FxHashMap<Code, EndOfPause> {
         let own = path
             .iter()
             .filter(|it| matches!(it.1, WaitReason::Handover | WaitReason::HandoverBegin));
         let ended = own.filter_map(|(code, _)| {
-            let end = self.causes.pauses.get(&code.number())?.as_ref()?;
-            let ended = Ended {
-                at: end.at,
-                by: by(end),
-                may_be_own: end.may_be_own,
-                handover: end.handover,
-            };
-            Some((*code, ended))
+            let end = *self.causes.pauses.get(&code.number())?;
+            Some((*code, end?))
         });
         ended.collect()
     }
@@ -63,17 +51,10 @@ impl OutsidePauses {
     }
 }
 
-fn by(end: &EndOfPause) -> Code {
-    match end.by {
-        Item::Call(number) => Code::of_call_number(number),
-        Item::Task(number) => Code::of_task_number(number),
-    }
-}
-
 /// The descriptions with the number of these pauses instead of all: those without any are left out.
 pub(super) fn counted<'e>(
     mut handovers: Vec<Handover>,
-    ended: impl Iterator<Item = &'e Ended>,
+    ended: impl Iterator<Item = &'e EndOfPause>,
 ) -> Vec<Handover> {
     handovers.iter_mut().for_each(|it| it.count = 0);
     for it in ended {

@@ -4,15 +4,15 @@ use ascend_trace_recording::{TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use super::item_code::{Code, Marked, Table};
-use super::outside_pauses::{Ended, OutsidePauses, counted};
+use super::outside_pauses::{OutsidePauses, counted};
 use super::piece_owners::{Owners, PathItem};
 use super::pieces::Pieces;
 use super::segment::SegmentKind;
 use super::segments::{Piece, Segments};
-use super::wait_reasons::{Cause, Causes, WaitReason, latest, of_ends, span};
+use super::wait_reasons::{Cause, Causes, WaitReason, latest, of_ends};
 use crate::estimate::Learner;
-use crate::whatif::{Handover, PauseReader};
-use crate::{Class, Fold, Needs, Node, Window};
+use crate::whatif::{EndOfPause, Handover, PauseReader};
+use crate::{Certainty, Class, Fold, Needs, Node, Window};
 
 /// The cause of the end of a call or task.
 #[derive(Clone, Copy, Debug)]
@@ -97,9 +97,7 @@ impl Links {
 
     fn end(&mut self, window: &Window<'_>, node: Node, cause: Cause) {
         let trace = window.trace;
-        let Some(TimeRange { mut begin, end }) = span(trace, node) else {
-            return;
-        };
+        let TimeRange { mut begin, end } = node.range(trace);
         if let (Node::Call(id), WaitReason::Return) = (node, cause.way) {
             begin = window.stalls.waited_since(trace, id).min(begin);
         }
@@ -173,9 +171,10 @@ impl Fold for Links {
             }
             // A call inside of a call ends before that does.
             let is_inner = matches!(node, Node::Call(id) if trace.call(id).depth > 0);
-            match span(trace, node).filter(|_| !is_inner) {
-                Some(ran) if ran.end <= until => self.note_end(ran.end, code),
-                Some(ran) if ran.begin < until => self.note_running(ran.begin, code),
+            match node.range(trace) {
+                _ if is_inner => {}
+                ran if ran.end <= until => self.note_end(ran.end, code),
+                ran if ran.begin < until => self.note_running(ran.begin, code),
                 _ => {}
             }
         });
@@ -239,7 +238,7 @@ pub(crate) struct Path {
     on: Marked,
     ends: FxHashMap<Code, End>,
     /// The pauses on it that something seems to have ended, and their descriptions.
-    ended: FxHashMap<Code, Ended>,
+    ended: FxHashMap<Code, EndOfPause>,
     handovers: Vec<Handover>,
     causes: Causes,
     /// By place among the items of the path.
@@ -288,10 +287,12 @@ impl Path {
                     let error = fact.error.saturating_add(fact.clocks);
                     let kind = SegmentKind::of_way(*way);
                     match self.ended.get(code) {
-                        Some(ended) => {
-                            let clocks = self.place(ended.by).map_or(0, |it| it.1.clocks);
-                            let error = error.saturating_add(clocks);
-                            pieces.push((place, kind), ended.at, error, ended.may_be_own);
+                        Some(EndOfPause { release, .. }) => {
+                            let by = self.place(Code::of_number(release.by));
+                            let error = error.saturating_add(by.map_or(0, |it| it.1.clocks));
+                            let may_be_own = Certainty::Learnt { may_be_own: true };
+                            let tie = release.certainty == may_be_own;
+                            pieces.push((place, kind), release.at, error, tie);
                         }
                         None => pieces.push((place, kind), leave, error, tie || fact.tie),
                     }
@@ -332,7 +333,7 @@ impl Fold for Path {
             let work = task.filter(|it| Class::of(trace, it) == Class::Work);
             let placed = work.and_then(|it| learner.place(trace, it));
             let time = task.and_then(|it| it.time);
-            let Some((place, ran)) = on.place(code).zip(span(trace, node)) else {
+            let (Some(place), ran) = (on.place(code), node.range(trace)) else {
                 return;
             };
             // A range without running items is completely after the last end.

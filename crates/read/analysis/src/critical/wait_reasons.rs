@@ -1,11 +1,11 @@
 //! What calls and tasks waited for.
 
-use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, TimeRange, Trace};
+use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 
 use super::item_code::Code;
 use crate::dependencies::runs;
-use crate::{Cause as StallCause, Class, EdgeKind, Node, Window};
+use crate::{Class, Node, Release, ReleaseKind, Window, released};
 
 /// How one thing waited for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,6 +41,17 @@ pub(super) enum WaitReason {
 }
 
 impl WaitReason {
+    /// The reason for the end of a wait of this kind.
+    fn of_end(kind: ReleaseKind) -> Option<Self> {
+        match kind {
+            ReleaseKind::Event | ReleaseKind::Signal => Some(Self::Release),
+            ReleaseKind::CallbackEnd => Some(Self::CallbackEnd),
+            ReleaseKind::Peer => Some(Self::Peer),
+            ReleaseKind::GaveUp => Some(Self::Return),
+            kind => kind.is_sync().then_some(Self::Return),
+        }
+    }
+
     /// Whether it says why something ended, rather than why it began.
     pub(super) fn is_of_end(self) -> bool {
         matches!(
@@ -66,6 +77,18 @@ pub(super) struct Cause {
     /// The time from which on it was available, and its error.
     pub(super) leave: i64,
     pub(super) error: i64,
+}
+
+impl Cause {
+    /// From the table of releases. The time of the waiter may be off by this.
+    fn of(trace: &Trace, row: &Release, way: WaitReason, error: i64) -> Self {
+        Self {
+            code: Code::of(trace, row.by),
+            way,
+            leave: row.at,
+            error: row.certainty.error().saturating_add(error),
+        }
+    }
 }
 
 /// What ran last on a stream or thread.
@@ -120,20 +143,17 @@ impl Causes {
                 error: 0,
             });
         }
-        for (_, edge) in window.dependencies.stored_incoming(Node::Call(id)) {
-            let way = match edge.kind {
-                EdgeKind::Plan => WaitReason::Queue,
-                EdgeKind::HostFunc => WaitReason::CallbackBegin,
+        for row in released::of(trace, &window.dependencies, Node::Call(id)) {
+            let way = match row.kind {
+                ReleaseKind::Plan => WaitReason::Queue,
+                ReleaseKind::CallbackBegin => WaitReason::CallbackBegin,
                 _ => continue,
             };
-            if let Some(times) = edge.times(trace) {
-                found.push(Cause {
-                    code: Code::of(trace, edge.from),
-                    way,
-                    leave: times.leave.min(call.begin),
-                    error: error(trace, edge.from),
-                });
-            }
+            let cause = Cause::of(trace, &row, way, 0);
+            found.push(Cause {
+                leave: cause.leave.min(call.begin),
+                ..cause
+            });
         }
         if call.depth == 0 {
             let last = Last {
@@ -181,86 +201,19 @@ impl Causes {
 /// row.
 pub(super) fn of_ends(window: &Window<'_>, take: &mut dyn FnMut(Node, Cause)) {
     let trace = window.trace;
-    let edges = window.dependencies.edges().iter();
-    for edge in edges.filter(|edge| window.owns_edge(edge)) {
-        let (node, from, way) = match edge.kind {
-            EdgeKind::RecordToWait | EdgeKind::SignalToWait => {
-                (edge.to, edge.from, WaitReason::Release)
-            }
-            EdgeKind::TaskToSync | EdgeKind::TimedOut => (edge.to, edge.from, WaitReason::Return),
-            // The task goes on when the callback has returned.
-            EdgeKind::HostFunc => (edge.from, edge.to, WaitReason::CallbackEnd),
-            _ => continue,
-        };
-        let is_reported = |node| Code::of(trace, node) != Code::NONE;
-        if let (Some(from_range), true) = (span(trace, from), is_reported(node)) {
-            take(
-                node,
-                Cause {
-                    code: Code::of(trace, from),
-                    way,
-                    leave: from_range.end,
-                    error: error(trace, from) + error(trace, node),
-                },
-            );
+    for row in window.releases() {
+        let way = WaitReason::of_end(row.kind);
+        if let Some(way) = way.filter(|_| Code::of(trace, row.waiter) != Code::NONE) {
+            let error = error(trace, row.waiter);
+            take(row.waiter, Cause::of(trace, &row, way, error));
         }
     }
-    for stall in window.stalls() {
-        let (StallCause::CollectivePeer, Node::Task(id)) = (stall.cause, stall.node) else {
-            continue;
-        };
-        if let Some(peer) = window.stalls.peer(id) {
-            let code = Code::of(trace, Node::Task(peer));
-            let error = error(trace, Node::Task(peer))
-                .saturating_add(error(trace, stall.node))
-                .saturating_add(clock_error(trace, [peer, id]));
-            let leave = stall.end;
-            let way = WaitReason::Peer;
-            take(
-                stall.node,
-                Cause {
-                    code,
-                    way,
-                    leave,
-                    error,
-                },
-            );
-        }
-    }
-}
-
-/// When something ran; of a task without a time, its call.
-pub(super) fn span(trace: &Trace, node: Node) -> Option<TimeRange> {
-    let call = match node {
-        Node::Task(id) => match trace.task(id).time {
-            Some(time) => return Some(time.range()),
-            None => trace.task(id).call,
-        },
-        Node::Call(id) => id,
-    };
-    Some(trace.call(call).range())
 }
 
 fn error(trace: &Trace, node: Node) -> i64 {
     match node {
         Node::Task(id) => trace.task(id).time.map_or(0, |time| time.error),
         Node::Call(_) => 0,
-    }
-}
-
-/// How far the clocks of the hosts of two tasks may be apart.
-fn clock_error(trace: &Trace, tasks: [TaskId; 2]) -> i64 {
-    let processes = tasks.map(|id| {
-        let call = trace.call(trace.task(id).call);
-        trace.process(trace.thread(call.thread).process)
-    });
-    let [one, other] = processes;
-    match one.clock == other.clock {
-        true => 0,
-        false => {
-            let bars = processes.map(|it| it.clock_error.unwrap_or(0));
-            bars.into_iter().fold(0, i64::saturating_add)
-        }
     }
 }
 

@@ -8,26 +8,15 @@ use ascend_trace_recording::Trace;
 
 use super::collect::Collect;
 use super::item_numbers::ItemNumbers;
-use super::links::{LanePosition, LinkKind};
+use super::links::LanePosition;
 use super::outside::{EndedBy, Handover, Pause, learn};
-use crate::{Fold, Window};
-
-/// A call or a task, by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Item {
-    Call(u32),
-    Task(u32),
-}
+use crate::released::Numbered;
+use crate::{Certainty, Fold, Release, ReleaseKind, Window};
 
 /// What seems to have ended a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EndOfPause {
-    pub(crate) by: Item,
-    /// It was the begin of a function on the host, not the end of something.
-    pub(crate) is_begin: bool,
-    pub(crate) at: i64,
-    /// The thread may as well have worked.
-    pub(crate) may_be_own: bool,
+    pub(crate) release: Release<Numbered>,
     /// The place of its description in [`PauseCauses::handovers`].
     pub(crate) handover: usize,
 }
@@ -70,7 +59,7 @@ impl PauseReader {
         let calls = Calls::of(&numbers, &places);
         let pauses = places.iter().filter_map(|it| {
             let (call, _) = calls.numbers(it.call)?;
-            let by = it.by.and_then(|by| calls.ended(&numbers, by));
+            let by = it.by.and_then(|by| calls.ended(&numbers, (call, by)));
             Some((call, by))
         });
         PauseCauses {
@@ -116,23 +105,27 @@ impl Calls {
         self.numbers.get(&place).copied()
     }
 
-    fn ended(&self, numbers: &ItemNumbers, by: EndedBy) -> Option<EndOfPause> {
-        let from = by.link.from.place();
-        let item = match from.lane().stream_number() {
-            Some(_) => Item::Task(numbers.function(from)?),
+    fn ended(&self, numbers: &ItemNumbers, (call, ended): (u32, EndedBy)) -> Option<EndOfPause> {
+        let link = ended.link;
+        let from = link.from.place();
+        let by = match from.lane().stream_number() {
+            Some(_) => Numbered::Task(numbers.function(from)?),
             // Of a loop of queries, the last one ended the pause.
-            None => Item::Call(self.numbers(from)?.1),
+            None => Numbered::Call(self.numbers(from)?.1),
         };
-        let way = by.link.way;
-        Some(EndOfPause {
-            by: item,
-            is_begin: matches!(
-                way,
-                LinkKind::HandoverBegin | LinkKind::PossibleHandoverBegin
-            ),
-            at: by.link.at,
-            may_be_own: way.is_possible(),
-            handover: by.handover,
-        })
+        let release = Release {
+            waiter: Numbered::Call(call),
+            by,
+            at: link.at,
+            certainty: Certainty::Learnt {
+                may_be_own: link.way.is_possible(),
+            },
+            kind: match link.from.is_end() {
+                true => ReleaseKind::Handover,
+                false => ReleaseKind::HandoverBegin,
+            },
+        };
+        let handover = ended.handover;
+        Some(EndOfPause { release, handover })
     }
 }

@@ -1,7 +1,7 @@
 //! Takes the calls, the tasks and the waits of a recording.
 
 use ascend_trace_format::api::WaitTarget;
-use ascend_trace_format::api::{Role, TaskKind, Untimed};
+use ascend_trace_format::api::{TaskKind, Untimed};
 use ascend_trace_recording::{CallId, StackId, StreamId, TaskId, ThreadId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
@@ -14,7 +14,7 @@ use crate::dependencies::runs;
 use crate::estimate::{Learner, Placed};
 use crate::polls::{self, PollStep, Polls};
 use crate::stats::{CallSite, operation};
-use crate::{Cause, Class, EdgeKind, Fold, Lane, Node, Window};
+use crate::{Class, Fold, Node, ReleaseKind, Window};
 
 /// The names of directions from and to the host.
 const OF_HOST: [&str; 2] = ["D2H", "H2D"];
@@ -176,9 +176,6 @@ impl Collect {
         }
         if let Some(task) = call.task {
             self.submitted(trace, thread, task, submits);
-        }
-        if let (Role::ExecuteGraph, Some(task)) = (function.role, call.task) {
-            self.link(trace, LinkKind::Sync, Node::Task(task), Node::Call(id));
         }
     }
 
@@ -385,39 +382,20 @@ impl Collect {
         self.found.push(Loose { way, from, to });
     }
 
-    fn edges(&mut self, window: &Window<'_>) {
-        let edges = window.dependencies.edges().iter();
-        for edge in edges.filter(|it| window.owns_edge(it)) {
-            let way = match edge.kind {
-                EdgeKind::RecordToWait | EdgeKind::SignalToWait => LinkKind::Wait,
-                EdgeKind::TaskToSync => LinkKind::Sync,
-                EdgeKind::Plan => LinkKind::Plan,
-                EdgeKind::HostFunc => LinkKind::Callback,
-                _ => continue,
-            };
-            self.link(window.trace, way, edge.from, edge.to);
-        }
-    }
-
-    fn stalls(&mut self, window: &Window<'_>) {
+    fn links(&mut self, window: &Window<'_>) {
         let trace = window.trace;
-        for stall in window.stalls() {
-            match (stall.cause, stall.lane, stall.node) {
-                (Cause::CollectivePeer, _, Node::Task(id)) => {
-                    if let Some(peer) = window.stalls.peer(id) {
-                        self.link(trace, LinkKind::Peer, Node::Task(peer), stall.node);
-                    }
-                }
-                (Cause::QueueFull, Lane::Thread(_), Node::Call(id)) => {
-                    if let Some((task, own)) = made_room(trace, id) {
-                        self.link(trace, LinkKind::Room, Node::Task(task), stall.node);
-                        let call = trace.call(id);
-                        let lasts = call.end.max(call.begin).saturating_sub(call.begin);
-                        let numbers = (trace.call_number(id), trace.task_number(own));
-                        self.rooms.push((numbers.0, lasts, numbers.1));
-                    }
-                }
-                _ => {}
+        for row in window.releases() {
+            if let Some(way) = LinkKind::of_release(row.kind) {
+                self.link(trace, way, row.by, row.waiter);
+            }
+            let (ReleaseKind::Room, Node::Call(id)) = (row.kind, row.waiter) else {
+                continue;
+            };
+            let call = trace.call(id);
+            if let Some(own) = call.task {
+                let lasts = call.end.max(call.begin).saturating_sub(call.begin);
+                let numbers = (trace.call_number(id), trace.task_number(own));
+                self.rooms.push((numbers.0, lasts, numbers.1));
             }
         }
     }
@@ -513,16 +491,6 @@ impl Collect {
     }
 }
 
-/// The task with an end that made room for a call's task, and that task.
-fn made_room(trace: &Trace, id: CallId) -> Option<(TaskId, TaskId)> {
-    let call = trace.call(id);
-    let own = call.task?;
-    let tasks = trace.stream_tasks(trace.task(own).stream);
-    let before = tasks.iter().rev().skip_while(|it| **it != own).skip(1);
-    let mut ended = before.filter(|it| trace.task(**it).time.is_some_and(|it| it.end <= call.end));
-    Some((ended.next().copied()?, own))
-}
-
 impl Fold for Collect {
     type Answer = Facts;
 
@@ -534,8 +502,7 @@ impl Fold for Collect {
         self.tasks.renew(tasks.map(|it| trace.task_number(it)));
         self.threads(window);
         self.streams(window);
-        self.edges(window);
-        self.stalls(window);
+        self.links(window);
         self.settle();
     }
 

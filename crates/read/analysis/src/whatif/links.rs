@@ -1,5 +1,7 @@
 //! What waited for what, by places in the recording.
 
+use crate::ReleaseKind;
+
 /// A thread or a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LaneCode(u32);
@@ -96,6 +98,19 @@ pub(super) enum LinkKind {
 }
 
 impl LinkKind {
+    /// For a row of the table of releases.
+    pub(super) fn of_release(kind: ReleaseKind) -> Option<Self> {
+        match kind {
+            ReleaseKind::Event | ReleaseKind::Signal => Some(Self::Wait),
+            ReleaseKind::Room => Some(Self::Room),
+            ReleaseKind::Plan => Some(Self::Plan),
+            ReleaseKind::CallbackBegin => Some(Self::Callback),
+            ReleaseKind::Peer => Some(Self::Peer),
+            ReleaseKind::Replay => Some(Self::Sync),
+            kind => kind.is_sync().then_some(Self::Sync),
+        }
+    }
+
     /// The pause may also be the own work of the thread.
     pub(super) fn is_possible(self) -> bool {
         matches!(self, Self::PossibleHandover | Self::PossibleHandoverBegin)

@@ -10,7 +10,7 @@ mod signals;
 mod window;
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_recording::{CallId, Generation, StreamId, TaskId, TimeRange, Trace};
+use ascend_trace_recording::{CallId, StreamId, TaskId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use window::Blocks;
@@ -269,20 +269,6 @@ impl Dependencies {
     ) -> impl Iterator<Item = (u32, Edge)> + 'a {
         std::iter::successors(first.copied(), |at| next[*at as usize])
             .map(|at| (at, self.edges[at as usize]))
-    }
-
-    /// The record that released a wait task, or that a host call waited for.
-    pub fn record_of(&self, trace: &Trace, waiter: Node) -> Option<TaskId> {
-        let call = match waiter {
-            Node::Task(task) => trace.task(task).call,
-            Node::Call(call) => call,
-        };
-        self.builder.record_for(trace, call)
-    }
-
-    /// The task that made this recording of an event.
-    pub fn record(&self, generation: Generation) -> Option<TaskId> {
-        self.builder.record(generation)
     }
 
     /// Edges that cross `[begin, end]`, launches apart, at most `limit`. The cost grows with what

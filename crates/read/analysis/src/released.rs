@@ -243,6 +243,16 @@ pub fn of(
     rows.filter(move |row| row.waiter == waiter)
 }
 
+/// The task that released the wait of a stream.
+pub(crate) fn released_by(
+    trace: &Trace,
+    dependencies: &Dependencies,
+    wait: TaskId,
+) -> Option<TaskId> {
+    let mut rows = of(trace, dependencies, Node::Task(wait));
+    rows.find_map(|row| row.task())
+}
+
 impl Window<'_> {
     /// The rows that belong to the window's part.
     pub fn releases(&self) -> impl Iterator<Item = Release> {

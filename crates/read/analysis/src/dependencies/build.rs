@@ -210,7 +210,7 @@ impl Builder {
     }
 
     /// The record that a wait or an event sync is bound to.
-    pub(super) fn record_for(&self, trace: &Trace, id: CallId) -> Option<TaskId> {
+    fn record_for(&self, trace: &Trace, id: CallId) -> Option<TaskId> {
         let call = trace.call(id);
         let generation = call.event?;
         let role = trace.function(call.function).role;
@@ -224,7 +224,7 @@ impl Builder {
         }
     }
 
-    pub(super) fn record(&self, generation: Generation) -> Option<TaskId> {
+    fn record(&self, generation: Generation) -> Option<TaskId> {
         let records = self.records.get(generation.event.index())?;
         let place = records.binary_search_by_key(&generation.number, |record| record.0);
         Some(records[place.ok()?].1)

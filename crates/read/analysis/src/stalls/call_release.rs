@@ -4,7 +4,8 @@ use ascend_trace_format::api::{Role, WaitTarget};
 use ascend_trace_recording::{Call, CallId, TaskId, Trace};
 
 use super::task_role::takes_time;
-use crate::dependencies::{Dependencies, EdgeKind, Node, is_pending, runs};
+use crate::dependencies::{Dependencies, Node, is_pending, runs};
+use crate::released::{self, ReleaseKind};
 
 /// Marks without a time that are looked behind for the work before them.
 const MARKS: usize = 256;
@@ -39,15 +40,13 @@ pub(super) fn release(
 ) -> Release {
     let call = trace.call(id);
     let role = trace.function(call.function).role;
-    if role == Role::ExecuteGraph {
-        return call.task.map_or(Release::Unknown, |task| done(trace, task));
-    }
     let mut found = None;
-    for (_, edge) in dependencies.stored_incoming(Node::Call(id)) {
-        let next = match (edge.kind, edge.from) {
-            (EdgeKind::TaskToSync, Node::Task(task)) => done(trace, task),
+    for row in released::of(trace, dependencies, Node::Call(id)) {
+        let next = match (row.kind, row.by) {
+            (ReleaseKind::Replay, Node::Task(task)) => done(trace, task),
+            (kind, Node::Task(task)) if kind.is_sync() => done(trace, task),
             // It gave up before.
-            (EdgeKind::TimedOut, _) => Release::Unknown,
+            (ReleaseKind::GaveUp, _) => Release::Unknown,
             _ => continue,
         };
         found = Some(found.map_or(next, |it: Release| it.and(next)));

@@ -8,9 +8,10 @@
 use ascend_trace_recording::{CallId, StreamId, TaskId, Trace};
 
 use super::culprit::is_over;
-use super::task_role::{Class, held, released_by};
+use super::task_role::{Class, held};
 use super::{IDLE_FLOOR_NS, Stall};
 use crate::dependencies::{Dependencies, Node};
+use crate::released::released_by;
 
 /// Largest length of a chain.
 const LONGEST: usize = 64;

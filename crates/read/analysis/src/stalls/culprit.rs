@@ -1,11 +1,14 @@
 //! Who kept a lane waiting.
 
+use std::cmp::Reverse;
+
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{CallId, Generation, StreamId, TaskId, Trace};
 
-use super::task_role::{Class, released_by};
+use super::task_role::Class;
 use super::{Cause, Lane, Stall};
-use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
+use crate::dependencies::{Dependencies, Node, runs};
+use crate::released::{self, ReleaseKind, released_by};
 
 /// End of a stall, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,7 +67,7 @@ pub(super) fn awaited(
         event: trace.call(call).event,
         ..Culprit::default()
     };
-    let Some(last) = last_cause(trace, &dependencies.incoming(trace, node)) else {
+    let Some(last) = last_cause(trace, dependencies, node) else {
         return culprit;
     };
     culprit.stream = Some(trace.task(last).stream);
@@ -95,7 +98,7 @@ pub(super) fn split_error(
         Cause::ReturnLatency | Cause::HostCopy => stall.begin > call.begin,
         _ => false,
     };
-    let last = last_cause(trace, &dependencies.incoming(trace, stall.node))?;
+    let last = last_cause(trace, dependencies, stall.node)?;
     let time = trace.task(last).time.filter(|_| is_split)?;
     Some(time.error)
 }
@@ -112,16 +115,13 @@ fn signalled(trace: &Trace, dependencies: &Dependencies, wait: TaskId, stall: &S
     }
 }
 
-/// The cause that ended last; one with an unknown time counts as the latest.
-fn last_cause(trace: &Trace, edges: &[Edge]) -> Option<TaskId> {
-    let waits = edges
-        .iter()
-        .filter(|edge| edge.kind != EdgeKind::LaunchToTask);
-    let tasks = waits.filter_map(|edge| match edge.from {
-        Node::Task(task) => Some(task),
-        Node::Call(_) => None,
-    });
-    tasks.max_by_key(|task| trace.task(*task).time.map_or(i64::MAX, |time| time.end))
+/// The task that released a wait last; one with an unknown time counts as the latest.
+fn last_cause(trace: &Trace, dependencies: &Dependencies, waiter: Node) -> Option<TaskId> {
+    let rows =
+        released::of(trace, dependencies, waiter).filter(|it| it.kind != ReleaseKind::Replay);
+    let tasks = rows.filter_map(|row| row.task());
+    // Of several that ended at the same time, the newest one comes first.
+    tasks.min_by_key(|task| Reverse(trace.task(*task).time.map_or(i64::MAX, |time| time.end)))
 }
 
 /// The last task up to `task` on its stream that is more than a mark in it.

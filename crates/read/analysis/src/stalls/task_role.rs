@@ -3,7 +3,8 @@
 use ascend_trace_format::api::{Fact, Role, TaskKind, Untimed};
 use ascend_trace_recording::{Task, TaskId, Trace};
 
-use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
+use crate::dependencies::{Dependencies, runs};
+use crate::released::released_by;
 
 /// Role of a task on its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -74,26 +75,6 @@ pub(super) fn held(trace: &Trace, dependencies: &Dependencies, id: TaskId) -> bo
 fn is_named(trace: &Trace, wait: TaskId) -> bool {
     let event = trace.call(trace.task(wait).call).event;
     event.is_some_and(|generation| generation.number > 0)
-}
-
-/// The task that a wait waited for.
-pub(super) fn released_by(
-    trace: &Trace,
-    dependencies: &Dependencies,
-    wait: TaskId,
-) -> Option<TaskId> {
-    if trace.task(wait).kind == TaskKind::Wait {
-        return dependencies.record_of(trace, Node::Task(wait));
-    }
-    let causes = dependencies.incoming(trace, Node::Task(wait));
-    causes.iter().find_map(|edge| match edge {
-        Edge {
-            kind: EdgeKind::SignalToWait,
-            from: Node::Task(task),
-            ..
-        } => Some(*task),
-        _ => None,
-    })
 }
 
 /// Whether a task without times can have kept its stream busy.

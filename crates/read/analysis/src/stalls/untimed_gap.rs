@@ -7,10 +7,11 @@
 use ascend_trace_recording::{StreamId, TaskId, TimeRange, Trace};
 
 use super::schedule::{Schedule, Step, StepKind};
-use super::task_role::{Class, released_by, takes_time};
+use super::task_role::{Class, takes_time};
 use super::usual_durations::Lengths;
 use super::{Bound, Cause, IDLE_FLOOR_NS};
 use crate::dependencies::{Dependencies, runs};
+use crate::released::released_by;
 use crate::retention::MOST_BACK;
 
 /// How long a task may be on its way to the device after its call.

@@ -1,4 +1,4 @@
-use ascend_trace_analysis::{Dependencies, EdgeKind, EdgeTimes, Node};
+use ascend_trace_analysis::{Dependencies, EdgeKind, EdgeTimes, Node, released};
 use ascend_trace_recording::rows::Row;
 use ascend_trace_recording::{CallId, TaskId, Trace};
 use ascend_trace_testkit::{Timeline, timeline};
@@ -248,7 +248,8 @@ fn a_record_knows_all_it_released_and_a_wait_what_released_it() {
     for edge in &outgoing {
         let incoming = dependencies.incoming(&trace, edge.to);
         assert!(incoming.contains(edge), "{edge:?}");
-        assert_eq!(dependencies.record_of(&trace, edge.to), Some(record));
+        let mut rows = released::of(&trace, &dependencies, edge.to);
+        assert!(rows.any(|row| row.by == Node::Task(record)), "{edge:?}");
     }
     assert_eq!(dependencies.count(EdgeKind::RecordToWait), 2);
     assert_eq!(dependencies.count(EdgeKind::TaskToSync), 1);

@@ -243,6 +243,17 @@ pub fn of(
     rows.filter(move |row| row.waiter == waiter)
 }
 
+/// The tasks that a call waited for until they were done.
+pub(crate) fn synced(
+    trace: &Trace,
+    dependencies: &Dependencies,
+    call: CallId,
+) -> impl Iterator<Item = TaskId> {
+    let rows = of(trace, dependencies, Node::Call(call));
+    let rows = rows.filter(|row| row.kind.is_sync());
+    rows.filter_map(|row| row.task())
+}
+
 /// The task that released the wait of a stream.
 pub(crate) fn released_by(
     trace: &Trace,

@@ -16,7 +16,7 @@ use ascend_trace_recording::{
 use crate::dependencies::runs;
 use crate::stalls::untimed_gap::behind;
 use crate::stalls::{Carried, work_until};
-use crate::{Class, Edge, Lane, Node, Stall, Window};
+use crate::{Class, Edge, Lane, Node, Stall, Window, released};
 
 /// Largest number of tasks to look back at on a stream for the last one that shows its activity.
 pub(crate) const MOST_BACK: usize = 256;
@@ -134,11 +134,8 @@ pub(crate) fn keep(window: &Window<'_>, carried: &Carried, since: i64) -> KeptCa
     }
     for id in carried.calls() {
         keep.call(id);
-        let causes = window.dependencies.incoming(trace, Node::Call(id));
-        let tasks = causes.iter().filter_map(|edge| match edge.from {
-            Node::Task(task) => Some(task),
-            Node::Call(_) => None,
-        });
+        let rows = released::of(trace, &window.dependencies, Node::Call(id));
+        let tasks = rows.filter_map(|row| row.task());
         for task in tasks.flat_map(|task| [Some(task), work_until(trace, task)]) {
             task.into_iter()
                 .for_each(|task| keep.call(trace.task(task).call));

@@ -16,7 +16,8 @@ use ascend_trace_recording::{CallId, StreamId, ThreadId, Trace};
 use super::super::grouping::Groups;
 use super::super::happens_before::Note;
 use super::super::{Check, Finding, Remedy};
-use crate::{EdgeKind, Node, Window};
+use crate::Window;
+use crate::released::synced;
 
 #[derive(Debug, Default)]
 pub(super) struct DeviceSync {
@@ -81,10 +82,7 @@ fn only_stream(window: &Window<'_>, id: CallId) -> Option<StreamId> {
     let trace: &Trace = window.trace;
     let begin = trace.call(id).begin;
     let mut busy: HashSet<StreamId> = HashSet::new();
-    for edge in window.dependencies.incoming(trace, Node::Call(id)).iter() {
-        let (EdgeKind::TaskToSync, Node::Task(task)) = (edge.kind, edge.from) else {
-            continue;
-        };
+    for task in synced(trace, &window.dependencies, id) {
         let task = trace.task(task);
         // A task without a time may have been running, unless it ended with its stream.
         let has_ended = matches!(task.untimed, Untimed::StreamGone | Untimed::ContextGone);

@@ -23,7 +23,8 @@ use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, Trace};
 use super::super::happens_before::{Note, Touched, conflict, touched};
 use super::super::{Check, Finding, Remedy};
 use crate::dependencies::runs;
-use crate::{Class, EdgeKind, Node, Window};
+use crate::released::synced;
+use crate::{Class, Window};
 
 /// Fewer turns are not worth a word.
 const LEAST: u64 = 16;
@@ -203,15 +204,8 @@ impl ThreadTurns {
             return;
         };
         let trace = window.trace;
-        let edges = window.dependencies.incoming(trace, Node::Call(id));
-        let covers = edges.iter().any(|edge| match (edge.kind, edge.from) {
-            (EdgeKind::TaskToSync, Node::Task(task)) => {
-                let task = trace.task(task);
-                task.stream == turn.stream && task.sequence >= turn.last
-            }
-            _ => false,
-        });
-        if covers {
+        let mut tasks = synced(trace, &window.dependencies, id).map(|it| trace.task(it));
+        if tasks.any(|task| task.stream == turn.stream && task.sequence >= turn.last) {
             turn.waited = Some(Note::of(trace, id, is_wanted));
         }
     }

@@ -13,7 +13,8 @@ use super::ranks::{Ranks, Submitted};
 use super::usual_durations::Lengths;
 use crate::checks::is_done;
 use crate::dependencies::{runs, streams_of, took_effect};
-use crate::{Class, EdgeKind, Node, Window};
+use crate::released::released_by;
+use crate::{Class, Window};
 
 #[derive(Debug, Default)]
 pub(super) struct HangState {
@@ -200,15 +201,14 @@ impl HangState {
         let trace = window.trace;
         for stream in self.queues.busy() {
             for id in trace.stream_tasks(stream) {
-                let causes = window.dependencies.incoming(trace, Node::Task(*id));
-                for edge in causes {
-                    if let (EdgeKind::SignalToWait, Node::Task(set)) = (edge.kind, edge.from) {
-                        let place = |id: TaskId| StreamPosition {
-                            stream: trace.task(id).stream,
-                            sequence: trace.task(id).sequence,
-                        };
-                        self.signals.insert(place(*id), place(set));
-                    }
+                let is_signal = Class::of(trace, trace.task(*id)) == Class::SignalWait;
+                let set = is_signal.then(|| released_by(trace, &window.dependencies, *id));
+                if let Some(set) = set.flatten() {
+                    let place = |id: TaskId| StreamPosition {
+                        stream: trace.task(id).stream,
+                        sequence: trace.task(id).sequence,
+                    };
+                    self.signals.insert(place(*id), place(set));
                 }
             }
         }

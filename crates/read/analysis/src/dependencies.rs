@@ -78,6 +78,19 @@ impl EdgeKind {
         Self::Plan,
     ];
 
+    /// Whether such a dependency lets its effect begin. The others let it end.
+    pub const fn arrives_early(self) -> bool {
+        matches!(
+            self,
+            Self::LaunchToTask
+                | Self::HostFunc
+                | Self::HostResume
+                | Self::Replay
+                | Self::StreamOrder
+                | Self::Plan
+        )
+    }
+
     /// The word for this kind in tables and exports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -117,25 +130,16 @@ impl Edge {
     /// When the edge leaves `from` and when it arrives at `to`; `None` while a time is still to
     /// be read. A task that will never have a time is replaced by its call.
     pub fn times(&self, trace: &Trace) -> Option<EdgeTimes> {
-        let leave = match (self.kind, self.from) {
-            (EdgeKind::LaunchToTask, Node::Call(call)) => trace.call(call).begin,
-            // A callback begins while its task waits for it.
-            (EdgeKind::HostFunc, from) => begin_of(trace, from)?,
-            (_, from) => end_of(trace, from)?,
+        // A callback begins while its task waits for it.
+        let leaves_early = matches!(self.kind, EdgeKind::LaunchToTask | EdgeKind::HostFunc);
+        let at = |node, is_early| {
+            let span = span_of(trace, node)?;
+            Some(if is_early { span.begin } else { span.end })
         };
-        let arrive = match (self.kind, self.to) {
-            (
-                EdgeKind::LaunchToTask
-                | EdgeKind::HostFunc
-                | EdgeKind::HostResume
-                | EdgeKind::Replay
-                | EdgeKind::StreamOrder
-                | EdgeKind::Plan,
-                to,
-            ) => begin_of(trace, to)?,
-            (_, to) => end_of(trace, to)?,
-        };
-        Some(EdgeTimes { leave, arrive })
+        Some(EdgeTimes {
+            leave: at(self.from, leaves_early)?,
+            arrive: at(self.to, self.kind.arrives_early())?,
+        })
     }
 }
 
@@ -151,14 +155,6 @@ pub struct EdgeTimes {
 pub fn is_pending(trace: &Trace, task: TaskId) -> bool {
     let task = trace.task(task);
     task.time.is_none() && task.untimed == Untimed::Timed
-}
-
-fn begin_of(trace: &Trace, node: Node) -> Option<i64> {
-    span_of(trace, node).map(|span| span.begin)
-}
-
-fn end_of(trace: &Trace, node: Node) -> Option<i64> {
-    span_of(trace, node).map(|span| span.end)
 }
 
 fn span_of(trace: &Trace, node: Node) -> Option<TimeRange> {

@@ -47,6 +47,17 @@ pub enum Certainty {
 }
 
 impl Certainty {
+    /// For the time of a call or a task.
+    pub(crate) fn of(trace: &Trace, node: Node) -> Self {
+        match node {
+            Node::Call(_) => Self::Exact,
+            Node::Task(id) => {
+                let time = trace.task(id).time;
+                time.map_or(Self::NotKnown, |it| Self::Within(it.error))
+            }
+        }
+    }
+
     /// By how much the time may be off, as far as that is known.
     pub fn error(self) -> i64 {
         match self {
@@ -98,14 +109,7 @@ pub enum ReleaseKind {
 impl ReleaseKind {
     /// Whether a call waited until tasks were done.
     pub fn is_sync(self) -> bool {
-        matches!(
-            self,
-            Self::EventSync
-                | Self::StreamSync
-                | Self::DeviceSync
-                | Self::HostCopy
-                | Self::QueryLoop
-        )
+        (Self::EventSync..=Self::QueryLoop).contains(&self) && self != Self::Replay
     }
 
     /// Whether the wait ended with the begin of its target.
@@ -140,22 +144,12 @@ pub enum Numbered {
 impl Release {
     fn new(trace: &Trace, kind: ReleaseKind, by: Node, waiter: Node) -> Self {
         let range = by.range(trace);
-        let certainty = match by {
-            Node::Call(_) => Certainty::Exact,
-            Node::Task(id) => match trace.task(id).time {
-                Some(time) => Certainty::Within(time.error),
-                None => Certainty::NotKnown,
-            },
-        };
+        let is_of_begin = kind.is_of_begin();
         Self {
             waiter,
             by,
-            at: if kind.is_of_begin() {
-                range.begin
-            } else {
-                range.end
-            },
-            certainty,
+            at: if is_of_begin { range.begin } else { range.end },
+            certainty: Certainty::of(trace, by),
             kind,
         }
     }
@@ -170,19 +164,18 @@ impl Release {
 
     /// What a dependency released: a callback releases its call, and then its task.
     fn of_edge(trace: &Trace, edge: Edge) -> [Option<Self>; 2] {
-        let row = |kind| Some(Self::new(trace, kind, edge.from, edge.to));
-        match (edge.kind, edge.to) {
-            (EdgeKind::RecordToWait, _) => [row(ReleaseKind::Event), None],
-            (EdgeKind::SignalToWait, _) => [row(ReleaseKind::Signal), None],
-            (EdgeKind::TaskToSync, Node::Call(id)) => [row(ReleaseKind::of_call(trace, id)), None],
-            (EdgeKind::TimedOut, _) => [row(ReleaseKind::GaveUp), None],
-            (EdgeKind::Plan, _) => [row(ReleaseKind::Plan), None],
-            (EdgeKind::HostFunc, _) => {
-                let end = Self::new(trace, ReleaseKind::CallbackEnd, edge.to, edge.from);
-                [row(ReleaseKind::CallbackBegin), Some(end)]
-            }
-            _ => [None, None],
-        }
+        let kind = match (edge.kind, edge.to) {
+            (EdgeKind::RecordToWait, _) => ReleaseKind::Event,
+            (EdgeKind::SignalToWait, _) => ReleaseKind::Signal,
+            (EdgeKind::TaskToSync, Node::Call(id)) => ReleaseKind::of_call(trace, id),
+            (EdgeKind::TimedOut, _) => ReleaseKind::GaveUp,
+            (EdgeKind::Plan, _) => ReleaseKind::Plan,
+            (EdgeKind::HostFunc, _) => ReleaseKind::CallbackBegin,
+            _ => return [None, None],
+        };
+        let end = || Self::new(trace, ReleaseKind::CallbackEnd, edge.to, edge.from);
+        let end = (kind == ReleaseKind::CallbackBegin).then(end);
+        [Some(Self::new(trace, kind, edge.from, edge.to)), end]
     }
 
     /// What a stall ended with, where no dependency shows it.
@@ -243,25 +236,13 @@ pub fn of(
     rows.filter(move |row| row.waiter == waiter)
 }
 
-/// The tasks that a call waited for until they were done.
-pub(crate) fn synced(
+/// The tasks that released one waiter, the newest dependency first.
+pub(crate) fn tasks(
     trace: &Trace,
     dependencies: &Dependencies,
-    call: CallId,
+    waiter: Node,
 ) -> impl Iterator<Item = TaskId> {
-    let rows = of(trace, dependencies, Node::Call(call));
-    let rows = rows.filter(|row| row.kind.is_sync());
-    rows.filter_map(|row| row.task())
-}
-
-/// The task that released the wait of a stream.
-pub(crate) fn released_by(
-    trace: &Trace,
-    dependencies: &Dependencies,
-    wait: TaskId,
-) -> Option<TaskId> {
-    let mut rows = of(trace, dependencies, Node::Task(wait));
-    rows.find_map(|row| row.task())
+    of(trace, dependencies, waiter).filter_map(|row| row.task())
 }
 
 impl Window<'_> {

@@ -134,8 +134,7 @@ pub(crate) fn keep(window: &Window<'_>, carried: &Carried, since: i64) -> KeptCa
     }
     for id in carried.calls() {
         keep.call(id);
-        let rows = released::of(trace, &window.dependencies, Node::Call(id));
-        let tasks = rows.filter_map(|row| row.task());
+        let tasks = released::tasks(trace, &window.dependencies, Node::Call(id));
         for task in tasks.flat_map(|task| [Some(task), work_until(trace, task)]) {
             task.into_iter()
                 .for_each(|task| keep.call(trace.task(task).call));

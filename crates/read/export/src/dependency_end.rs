@@ -49,15 +49,3 @@ fn bars(trace: &Trace, one: &Task, other: &Task) -> i64 {
     };
     bar(one).saturating_add(bar(other))
 }
-
-/// Whether such a dependency lets its effect begin. The others let it end.
-pub(crate) fn arrives_early(kind: EdgeKind) -> bool {
-    matches!(
-        kind,
-        EdgeKind::LaunchToTask
-            | EdgeKind::HostFunc
-            | EdgeKind::HostResume
-            | EdgeKind::Replay
-            | EdgeKind::Plan
-    )
-}

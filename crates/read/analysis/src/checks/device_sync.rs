@@ -16,8 +16,7 @@ use ascend_trace_recording::{CallId, StreamId, ThreadId, Trace};
 use super::super::grouping::Groups;
 use super::super::happens_before::Note;
 use super::super::{Check, Finding, Remedy};
-use crate::Window;
-use crate::released::synced;
+use crate::{Node, Window, released};
 
 #[derive(Debug, Default)]
 pub(super) struct DeviceSync {
@@ -82,7 +81,7 @@ fn only_stream(window: &Window<'_>, id: CallId) -> Option<StreamId> {
     let trace: &Trace = window.trace;
     let begin = trace.call(id).begin;
     let mut busy: HashSet<StreamId> = HashSet::new();
-    for task in synced(trace, &window.dependencies, id) {
+    for task in released::tasks(trace, &window.dependencies, Node::Call(id)) {
         let task = trace.task(task);
         // A task without a time may have been running, unless it ended with its stream.
         let has_ended = matches!(task.untimed, Untimed::StreamGone | Untimed::ContextGone);

@@ -23,8 +23,7 @@ use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, Trace};
 use super::super::happens_before::{Note, Touched, conflict, touched};
 use super::super::{Check, Finding, Remedy};
 use crate::dependencies::runs;
-use crate::released::synced;
-use crate::{Class, Window};
+use crate::{Class, Node, Window, released};
 
 /// Fewer turns are not worth a word.
 const LEAST: u64 = 16;
@@ -204,7 +203,9 @@ impl ThreadTurns {
             return;
         };
         let trace = window.trace;
-        let mut tasks = synced(trace, &window.dependencies, id).map(|it| trace.task(it));
+        let rows = released::of(trace, &window.dependencies, Node::Call(id));
+        let tasks = rows.filter(|row| row.kind.is_sync()).filter_map(|row| row.task());
+        let mut tasks = tasks.map(|it| trace.task(it));
         if tasks.any(|task| task.stream == turn.stream && task.sequence >= turn.last) {
             turn.waited = Some(Note::of(trace, id, is_wanted));
         }

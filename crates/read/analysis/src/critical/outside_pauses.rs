@@ -6,20 +6,10 @@ use super::item_code::Code;
 use super::wait_reasons::WaitReason;
 use crate::whatif::{EndOfPause, Handover, PauseCauses};
 
-/// The pauses of a recording, by the call after each.
-#[derive(Debug, Default)]
-pub(super) struct OutsidePauses {
-    causes: PauseCauses,
-}
-
-impl OutsidePauses {
-    pub(super) fn of(causes: PauseCauses) -> Self {
-        Self { causes }
-    }
-
+impl PauseCauses {
     /// The cause of a call with no known cause except the call before it on its thread.
     pub(super) fn cause(&self, code: Code, before: Code) -> (Code, WaitReason) {
-        let pause = (!code.is_task()).then(|| self.causes.pauses.get(&code.number()));
+        let pause = (!code.is_task()).then(|| self.pauses.get(&code.number()));
         match pause.flatten() {
             None => (before, WaitReason::Program),
             Some(None) => (before, WaitReason::Outside),
@@ -38,16 +28,8 @@ impl OutsidePauses {
         let own = path
             .iter()
             .filter(|it| matches!(it.1, WaitReason::Handover | WaitReason::HandoverBegin));
-        let ended = own.filter_map(|(code, _)| {
-            let end = *self.causes.pauses.get(&code.number())?;
-            Some((*code, end?))
-        });
+        let ended = own.filter_map(|(code, _)| Some((*code, (*self.pauses.get(&code.number())?)?)));
         ended.collect()
-    }
-
-    /// The descriptions of pauses, as long as the path has them.
-    pub(super) fn into_handovers(self) -> Vec<Handover> {
-        self.causes.handovers
     }
 }
 

@@ -4,14 +4,14 @@ use ascend_trace_recording::{TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use super::item_code::{Code, Marked, Table};
-use super::outside_pauses::{OutsidePauses, counted};
+use super::outside_pauses::counted;
 use super::piece_owners::{Owners, PathItem};
 use super::pieces::Pieces;
 use super::segment::SegmentKind;
 use super::segments::{Piece, Segments};
 use super::wait_reasons::{Cause, Causes, WaitReason, latest, of_ends};
 use crate::estimate::Learner;
-use crate::whatif::{EndOfPause, Handover, PauseReader};
+use crate::whatif::{EndOfPause, Handover, PauseCauses, PauseReader};
 use crate::{Certainty, Class, Fold, Needs, Node, Window};
 
 /// The cause of the end of a call or task.
@@ -129,7 +129,7 @@ impl Links {
     }
 
     /// The path, from its end back, and its items.
-    fn walk(&self, pauses: &OutsidePauses) -> (Vec<(Code, WaitReason)>, Marked) {
+    fn walk(&self, pauses: &PauseCauses) -> (Vec<(Code, WaitReason)>, Marked) {
         let mut path = Vec::new();
         let mut seen = Marked::default();
         let target = self.target();
@@ -187,7 +187,7 @@ impl Fold for Links {
 
     fn finish(mut self) -> Path {
         let pauses = self.pauses.take().map(PauseReader::finish);
-        let pauses = OutsidePauses::of(pauses.unwrap_or_default());
+        let pauses = pauses.unwrap_or_default();
         let (walked, on) = self.walk(&pauses);
         let goes_on = self.target().is_some_and(|it| it.1);
         let mut ends = self.ends;
@@ -199,7 +199,7 @@ impl Fold for Links {
             ends,
             facts: vec![None; walked.len()],
             ended: pauses.on(&walked),
-            handovers: pauses.into_handovers(),
+            handovers: pauses.handovers,
             walked,
             on,
             causes: Causes::default(),
@@ -290,8 +290,7 @@ impl Path {
                         Some(EndOfPause { release, .. }) => {
                             let by = self.place(Code::of_number(release.by));
                             let error = error.saturating_add(by.map_or(0, |it| it.1.clocks));
-                            let may_be_own = Certainty::Learnt { may_be_own: true };
-                            let tie = release.certainty == may_be_own;
+                            let tie = release.certainty == Certainty::Learnt { may_be_own: true };
                             pieces.push((place, kind), release.at, error, tie);
                         }
                         None => pieces.push((place, kind), leave, error, tie || fact.tie),

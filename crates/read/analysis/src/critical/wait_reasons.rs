@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::item_code::Code;
 use crate::dependencies::runs;
-use crate::{Class, Node, Release, ReleaseKind, Window, released};
+use crate::{Certainty, Class, Node, Release, ReleaseKind, Window, released};
 
 /// How one thing waited for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -204,16 +204,9 @@ pub(super) fn of_ends(window: &Window<'_>, take: &mut dyn FnMut(Node, Cause)) {
     for row in window.releases() {
         let way = WaitReason::of_end(row.kind);
         if let Some(way) = way.filter(|_| Code::of(trace, row.waiter) != Code::NONE) {
-            let error = error(trace, row.waiter);
+            let error = Certainty::of(trace, row.waiter).error();
             take(row.waiter, Cause::of(trace, &row, way, error));
         }
-    }
-}
-
-fn error(trace: &Trace, node: Node) -> i64 {
-    match node {
-        Node::Task(id) => trace.task(id).time.map_or(0, |time| time.error),
-        Node::Call(_) => 0,
     }
 }
 

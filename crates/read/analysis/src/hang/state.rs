@@ -13,8 +13,8 @@ use super::ranks::{Ranks, Submitted};
 use super::usual_durations::Lengths;
 use crate::checks::is_done;
 use crate::dependencies::{runs, streams_of, took_effect};
-use crate::released::released_by;
-use crate::{Class, Window};
+use crate::released;
+use crate::{Class, Node, Window};
 
 #[derive(Debug, Default)]
 pub(super) struct HangState {
@@ -202,7 +202,8 @@ impl HangState {
         for stream in self.queues.busy() {
             for id in trace.stream_tasks(stream) {
                 let is_signal = Class::of(trace, trace.task(*id)) == Class::SignalWait;
-                let set = is_signal.then(|| released_by(trace, &window.dependencies, *id));
+                let set = is_signal
+                    .then(|| released::tasks(trace, &window.dependencies, Node::Task(*id)).next());
                 if let Some(set) = set.flatten() {
                     let place = |id: TaskId| StreamPosition {
                         stream: trace.task(id).stream,

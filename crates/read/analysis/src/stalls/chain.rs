@@ -11,7 +11,7 @@ use super::culprit::is_over;
 use super::task_role::{Class, held};
 use super::{IDLE_FLOOR_NS, Stall};
 use crate::dependencies::{Dependencies, Node};
-use crate::released::released_by;
+use crate::released;
 
 /// Largest length of a chain.
 const LONGEST: usize = 64;
@@ -74,7 +74,7 @@ impl Stall {
             )
         };
         while is_wait(wait) && chain.links.len() < LONGEST {
-            let Some(record) = released_by(trace, dependencies, wait) else {
+            let Some(record) = released::tasks(trace, dependencies, Node::Task(wait)).next() else {
                 chain.root = None;
                 break;
             };
@@ -114,7 +114,7 @@ fn before(trace: &Trace, dependencies: &Dependencies, record: TaskId, since: i64
     let record_call = trace.task(record).call;
     let mut ran = None;
     // The submission that the examined item had to follow, and its earliest begin.
-    let mut next = (record_call, reached(trace, record));
+    let mut next = (record_call, Node::Task(record).range(trace).end);
     // The examined item, if it is a function on the host: the stream reached it some time before the function ran.
     let mut function = None;
     for id in earlier(trace, record).take(TASKS) {
@@ -149,12 +149,6 @@ fn before(trace: &Trace, dependencies: &Dependencies, record: TaskId, since: i64
         Some(task) if !is_late => Before::Work(task),
         _ => Before::Host(next.0),
     }
-}
-
-/// When a record was reached, as far as that is known.
-fn reached(trace: &Trace, record: TaskId) -> i64 {
-    let task = trace.task(record);
-    task.time.map_or(trace.call(task.call).end, |time| time.end)
 }
 
 /// The tasks before one on its stream, latest first.

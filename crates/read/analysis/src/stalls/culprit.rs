@@ -8,7 +8,7 @@ use ascend_trace_recording::{CallId, Generation, StreamId, TaskId, Trace};
 use super::task_role::Class;
 use super::{Cause, Lane, Stall};
 use crate::dependencies::{Dependencies, Node, runs};
-use crate::released::{self, ReleaseKind, released_by};
+use crate::released::{self, ReleaseKind};
 
 /// End of a stall, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,8 +33,9 @@ impl Stall {
                 call: Some(trace.task(task).call),
                 ..Culprit::default()
             },
-            (Cause::EventWait | Cause::HostSync, node) => awaited(trace, dependencies, node, self),
-            (Cause::SignalWait, Node::Task(wait)) => signalled(trace, dependencies, wait, self),
+            (Cause::EventWait | Cause::SignalWait | Cause::HostSync, node) => {
+                awaited(trace, dependencies, node, self)
+            }
             (Cause::ReturnLatency, Node::Call(call)) => Culprit {
                 call: Some(call),
                 ..Culprit::default()
@@ -71,7 +72,8 @@ pub(super) fn awaited(
         return culprit;
     };
     culprit.stream = Some(trace.task(last).stream);
-    culprit.record = (trace.task(last).kind == TaskKind::Record).then_some(last);
+    let is_record = trace.task(last).kind == TaskKind::Record || matches!(node, Node::Task(_));
+    culprit.record = is_record.then_some(last);
     culprit.task = work_until(trace, last).filter(|task| !is_over(trace, *task, stall));
     if culprit.event.is_none() {
         culprit.event = culprit
@@ -103,22 +105,10 @@ pub(super) fn split_error(
     Some(time.error)
 }
 
-fn signalled(trace: &Trace, dependencies: &Dependencies, wait: TaskId, stall: &Stall) -> Culprit {
-    let record = released_by(trace, dependencies, wait);
-    Culprit {
-        stream: record.map(|it| trace.task(it).stream),
-        record,
-        task: record
-            .and_then(|it| work_until(trace, it))
-            .filter(|task| !is_over(trace, *task, stall)),
-        ..Culprit::default()
-    }
-}
-
 /// The task that released a wait last; one with an unknown time counts as the latest.
 fn last_cause(trace: &Trace, dependencies: &Dependencies, waiter: Node) -> Option<TaskId> {
-    let rows =
-        released::of(trace, dependencies, waiter).filter(|it| it.kind != ReleaseKind::Replay);
+    let rows = released::of(trace, dependencies, waiter);
+    let rows = rows.filter(|row| row.kind != ReleaseKind::Replay);
     let tasks = rows.filter_map(|row| row.task());
     // Of several that ended at the same time, the newest one comes first.
     tasks.min_by_key(|task| Reverse(trace.task(*task).time.map_or(i64::MAX, |time| time.end)))

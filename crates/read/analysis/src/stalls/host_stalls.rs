@@ -3,7 +3,7 @@
 use ascend_trace_format::api::{Untimed, WaitTarget};
 use ascend_trace_recording::{Call, CallId, ThreadId, TimeRange, Trace};
 
-use super::call_release::{Release, release};
+use super::call_release::release;
 use super::full_queue::is_full;
 use super::{Cause, Lane, Stall};
 use crate::dependencies::{Dependencies, Node, waited};
@@ -110,7 +110,7 @@ impl HostStalls {
             let cause = cause.or_else(|| is_full(trace, call).then_some(Cause::QueueFull));
             if let (Some(cause), Some(lane)) = (cause, self.threads.get_mut(call.thread.index())) {
                 let release = match cause {
-                    Cause::QueueFull => Release::Unknown,
+                    Cause::QueueFull => None,
                     _ => release(trace, dependencies, (id, begin)),
                 };
                 let range = TimeRange::new(begin, call.end);
@@ -187,7 +187,7 @@ impl HostLane {
         (id, thread): (CallId, ThreadId),
         call: TimeRange,
         cause: Cause,
-        release: Release,
+        release: Option<i64>,
     ) {
         let first = self.stalls.partition_point(|it| it.begin < call.begin);
         self.truncate(first);
@@ -241,9 +241,9 @@ impl HostLane {
 
 /// A call's time until its target was done, and from then on. While that is not known, all of it counts
 /// as waiting, except for a copy, which mostly copies.
-fn parts(call: TimeRange, cause: Cause, release: Release) -> [(i64, i64, Cause); 2] {
+fn parts(call: TimeRange, cause: Cause, release: Option<i64>) -> [(i64, i64, Cause); 2] {
     let whole = [(call.begin, call.end, cause), (call.end, call.end, cause)];
-    let Release::At(moment) = release else {
+    let Some(moment) = release else {
         return whole;
     };
     let moment = moment.clamp(call.begin, call.end);

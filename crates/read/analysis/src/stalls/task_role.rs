@@ -3,8 +3,8 @@
 use ascend_trace_format::api::{Fact, Role, TaskKind, Untimed};
 use ascend_trace_recording::{Task, TaskId, Trace};
 
-use crate::dependencies::{Dependencies, runs};
-use crate::released::released_by;
+use crate::dependencies::{Dependencies, Node, runs};
+use crate::released;
 
 /// Role of a task on its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,7 +46,10 @@ const CREATED_EX: u8 = 2;
 pub(super) fn held(trace: &Trace, dependencies: &Dependencies, id: TaskId) -> bool {
     let task = trace.task(id);
     let Some(time) = task.time else { return false };
-    match released_by(trace, dependencies, id).map(|cause| trace.task(cause)) {
+    match released::tasks(trace, dependencies, Node::Task(id))
+        .next()
+        .map(|cause| trace.task(cause))
+    {
         Some(record) => {
             let Some(recorded) = record.time else {
                 return true;

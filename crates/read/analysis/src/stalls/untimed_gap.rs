@@ -10,8 +10,8 @@ use super::schedule::{Schedule, Step, StepKind};
 use super::task_role::{Class, takes_time};
 use super::usual_durations::Lengths;
 use super::{Bound, Cause, IDLE_FLOOR_NS};
-use crate::dependencies::{Dependencies, runs};
-use crate::released::released_by;
+use crate::dependencies::{Dependencies, Node, runs};
+use crate::released;
 use crate::retention::MOST_BACK;
 
 /// How long a task may be on its way to the device after its call.
@@ -39,6 +39,15 @@ pub(super) enum Reached {
     Unknown,
     /// Tasks before it are missing from the trace.
     Missing,
+}
+
+/// When a task was done. One without a time that takes none was done with the work before it.
+pub(super) fn done(trace: &Trace, id: TaskId) -> Option<i64> {
+    let is_known = trace.task(id).time.is_some() || !takes_time(trace, id);
+    match reached(trace, id, &mut Vec::new()) {
+        Reached::At(moment, _) if is_known => Some(moment),
+        _ => None,
+    }
 }
 
 /// The tasks before an untimed record by which its time is derived: marks, and the task before them.
@@ -142,7 +151,7 @@ impl Gap<'_> {
         if self.cause(id) == Some(Cause::Callback) {
             return Reached::Unknown;
         }
-        let record = released_by(self.trace, self.dependencies, id);
+        let record = released::tasks(self.trace, self.dependencies, Node::Task(id)).next();
         record.map_or(Reached::Missing, |record| {
             reached(self.trace, record, &mut Vec::new())
         })

@@ -13,6 +13,29 @@ fn check(text: &str, wanted: &[Cause], expected: &[&str]) {
 const GAPS: &[Cause] = &[Cause::HostLate, Cause::Unknown];
 
 #[test]
+fn a_record_without_a_time_is_not_done_before_it_was_submitted() {
+    let after = "rec(E)[not-sampled] by t2[20us..22us] | t1: sync(E)[21us..25us]";
+    let wanted = [Cause::HostSync, Cause::ReturnLatency];
+    // The stream had no work left.
+    check(
+        &format!("s1: A[1us..10us] by t2[0us..1us] {after}"),
+        &wanted,
+        &[
+            "t1 21000..22000 host-sync by s1 rec s1.1",
+            "t1 22000..25000 return-latency aclrtSynchronizeEvent",
+        ],
+    );
+    check(
+        &format!("s1: A[1us..24us] by t2[0us..1us] {after}"),
+        &wanted,
+        &[
+            "t1 21000..24000 host-sync by s1 A rec s1.1",
+            "t1 24000..25000 return-latency aclrtSynchronizeEvent",
+        ],
+    );
+}
+
+#[test]
 fn a_wait_stalls_its_stream_and_blames_the_work_before_the_record() {
     check(
         "s1: A[0..10us] rec(E)

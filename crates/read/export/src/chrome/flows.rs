@@ -15,7 +15,7 @@ use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_recording::{CallId, TaskId};
 
 use super::output::{EventOutput, EventPhase};
-use crate::dependency_end::{arrives_early, drawn_end};
+use crate::dependency_end::drawn_end;
 use crate::dependency_slices::{NodeSlice, first_pair};
 use crate::timeline::{Dialect, TimelinePart};
 use crate::tracks::{SliceTrack, is_beside, is_waiter};
@@ -105,7 +105,7 @@ fn bind(part: TimelinePart<'_, '_>, edge: &Edge) -> Option<FlowEnds> {
     first_pair(part.source.trace, edge, |from, to| {
         let from = reach(part, (edge.from, from), edge.kind)?;
         let to = reach(part, (edge.to, to), edge.kind)?;
-        let begins = arrives_early(edge.kind).then(|| connect(&from, &to, true));
+        let begins = edge.kind.arrives_early().then(|| connect(&from, &to, true));
         let begins = begins.flatten();
         match edge.kind {
             EdgeKind::LaunchToTask => begins,

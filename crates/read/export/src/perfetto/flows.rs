@@ -14,7 +14,7 @@ use ascend_trace_recording::Trace;
 use super::fields::event::INSTANT;
 use super::output::{PacketOutput, TrackEvent};
 use crate::ExportSource;
-use crate::dependency_end::{arrives_early, drawn_end};
+use crate::dependency_end::drawn_end;
 use crate::dependency_slices::{NodeSlice, first_pair};
 use crate::timeline::TimelinePart;
 use crate::tracks::{SliceTrack, is_waiter};
@@ -283,7 +283,7 @@ impl LinkedNodes {
 /// How the flow of an edge arrives, if it can be drawn between these slices.
 fn arrival(kind: EdgeKind, from: &SliceExtent, to: &SliceExtent) -> Option<ArrowArrival> {
     let after = |time: i64| (time, to.rank) > (from.begin, from.rank);
-    let early = arrives_early(kind);
+    let early = kind.arrives_early();
     if after(to.begin) && (early || to.begin >= from.end) {
         Some(ArrowArrival::Begin)
     } else if kind == EdgeKind::LaunchToTask {

@@ -5,9 +5,7 @@
 
 use std::ops::Range;
 
-use ascend_trace_format::api::{
-    ArgPart, Fact as Said, RetKind, Role, TIMEOUTS, TaskKind, Untimed, WaitTarget,
-};
+use ascend_trace_format::api::{ArgPart, Fact as Said, Role, TaskKind, Untimed, WaitTarget};
 use ascend_trace_recording::{
     Call, CallId, Direction, EventId, Function, Generation, ProcessId, StreamId, Task, Trace,
 };
@@ -15,9 +13,7 @@ use ascend_trace_recording::{
 use super::area::Area;
 use super::sync_events::{EventUse, HeldEvents};
 use super::{Note, tensors, unknown_writes};
-
-/// Return codes from here on are about what happened on the device.
-const DEVICE_ERRORS: i64 = 500_000;
+use crate::dependencies::{timed_out, took_effect, waited};
 
 /// A place on a stream: the number of a task there.
 pub(super) type StreamPosition = (StreamId, u32);
@@ -120,9 +116,9 @@ pub(super) fn note_actions(trace: &Trace, id: CallId, is_wanted: bool, to: &mut 
             act,
         });
     };
-    if !succeeded(function, call) {
+    if !took_effect(trace, call) {
         let waits = function.role.meaning().waits.is_sync();
-        if waits && call.ret >= DEVICE_ERRORS && !TIMEOUTS.contains(&call.ret) {
+        if waits && waited(trace, call) && !timed_out(call) {
             push(call.end, false, Act::Resets);
         }
         return;
@@ -145,13 +141,6 @@ pub(super) fn note_actions(trace: &Trace, id: CallId, is_wanted: bool, to: &mut 
     }
     for act in ends(trace, function, call) {
         push(call.end, false, act);
-    }
-}
-
-fn succeeded(function: &Function, call: &Call) -> bool {
-    match call.result() {
-        Some(code) => code == 0 || function.ret != RetKind::Error,
-        None => false,
     }
 }
 

@@ -109,7 +109,7 @@ pub enum ReleaseKind {
 impl ReleaseKind {
     /// Whether a call waited until tasks were done.
     pub fn is_sync(self) -> bool {
-        (Self::EventSync..=Self::QueryLoop).contains(&self) && self != Self::Replay
+        (Self::EventSync..=Self::QueryLoop).contains(&self)
     }
 
     /// Whether the wait ended with the begin of its target.

@@ -131,12 +131,15 @@ impl Links {
     /// The path, from its end back, and its items.
     fn walk(&self, pauses: &PauseCauses) -> (Vec<(Code, WaitReason)>, Marked) {
         let mut path = Vec::new();
-        let mut seen = Marked::default();
+        let (mut seen, mut early) = (Marked::default(), Marked::default());
         let target = self.target();
         let mut next = target.map(|it| it.0);
         // The end of a running call is still to come.
         let mut is_early = target.is_some_and(|it| it.1);
-        while let Some(code) = next.filter(|it| *it != Code::NONE && seen.mark(*it)) {
+        // A call may end with a task that it submitted. The path reaches such a call twice.
+        while let Some(code) =
+            next.filter(|it| *it != Code::NONE && seen.mark(*it) | (is_early && early.mark(*it)))
+        {
             let end = self.ends.get(&code).filter(|_| !is_early);
             // A cause before its begin held up nothing, though by the bars it may have.
             let end = end.filter(|it| it.is_held);
@@ -359,9 +362,8 @@ impl Fold for Path {
         pieces.reverse();
         let owners = self.facts.into_iter();
         let owners = owners.map(|fact| fact.map(|it| it.own)).collect();
-        let ended = self.walked.iter().filter_map(|it| self.ended.get(&it.0));
         PathPieces {
-            handovers: counted(self.handovers, ended),
+            handovers: counted(self.handovers, self.ended.values()),
             segments: Segments::new(pieces, owners, self.owners),
         }
     }

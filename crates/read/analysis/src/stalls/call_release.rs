@@ -19,7 +19,6 @@ pub(super) fn release(
     let ends = rows.filter_map(|row| match row.kind {
         // It gave up before.
         ReleaseKind::GaveUp => Some(None),
-        ReleaseKind::Replay => Some(done(trace, row.task()?)),
         kind => kind.is_sync().then(|| done(trace, row.task()?)),
     });
     let last = ends.reduce(|one, other| Some(one?.max(other?)));

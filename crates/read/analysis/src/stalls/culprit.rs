@@ -8,7 +8,7 @@ use ascend_trace_recording::{CallId, Generation, StreamId, TaskId, Trace};
 use super::task_role::Class;
 use super::{Cause, Lane, Stall};
 use crate::dependencies::{Dependencies, Node, runs};
-use crate::released::{self, ReleaseKind};
+use crate::released;
 
 /// End of a stall, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,9 +107,7 @@ pub(super) fn split_error(
 
 /// The task that released a wait last; one with an unknown time counts as the latest.
 fn last_cause(trace: &Trace, dependencies: &Dependencies, waiter: Node) -> Option<TaskId> {
-    let rows = released::of(trace, dependencies, waiter);
-    let rows = rows.filter(|row| row.kind != ReleaseKind::Replay);
-    let tasks = rows.filter_map(|row| row.task());
+    let tasks = released::tasks(trace, dependencies, waiter);
     // Of several that ended at the same time, the newest one comes first.
     tasks.min_by_key(|task| Reverse(trace.task(*task).time.map_or(i64::MAX, |time| time.end)))
 }

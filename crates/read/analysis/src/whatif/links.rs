@@ -106,7 +106,6 @@ impl LinkKind {
             ReleaseKind::Plan => Some(Self::Plan),
             ReleaseKind::CallbackBegin => Some(Self::Callback),
             ReleaseKind::Peer => Some(Self::Peer),
-            ReleaseKind::Replay => Some(Self::Sync),
             kind => kind.is_sync().then_some(Self::Sync),
         }
     }

@@ -236,6 +236,20 @@ fn what_ran_on_no_side_is_named() {
 }
 
 #[test]
+fn a_call_that_runs_a_graph_to_its_end_returns_after_the_replay() {
+    let capture = "t1: capture(s1)[0us..1us] of g1 end(s1)[4us..5us] of g1
+                   s1: A[captured] by t1[2us..3us] of g1";
+    let text = format!("{capture} aclmdlRIExecute[10us..20us] by t1[7us..22us] of g1");
+    let expected = [
+        (SegmentKind::Program, 5, 7),
+        (SegmentKind::Call, 7, 10),
+        (SegmentKind::Computing, 10, 20),
+        (SegmentKind::Return, 20, 22),
+    ];
+    assert_eq!(reported(&text, (5, 22)), expected);
+}
+
+#[test]
 fn a_range_in_which_nothing_ends_has_a_path_as_well() {
     let text = "s1: MatMul[10us..30us] by t1[2us..4us]
                 t1: sync(s1)[5us..46us] aclrtMalloc(64)[50us..51us]";

@@ -13,6 +13,19 @@ fn check(text: &str, wanted: &[Cause], expected: &[&str]) {
 const GAPS: &[Cause] = &[Cause::HostLate, Cause::Unknown];
 
 #[test]
+fn a_call_that_runs_a_graph_to_its_end_waits_for_the_replay() {
+    check(
+        "t1: capture(s1)[0us..1us] of g1 end(s1)[4us..5us] of g1
+         s1: A[captured] by t1[2us..3us] of g1 aclmdlRIExecute[10us..20us] by t1[7us..22us] of g1",
+        &[Cause::HostSync, Cause::ReturnLatency],
+        &[
+            "t1 7000..20000 host-sync by s1 aclmdlRIExecute",
+            "t1 20000..22000 return-latency aclmdlRIExecute",
+        ],
+    );
+}
+
+#[test]
 fn a_record_without_a_time_is_not_done_before_it_was_submitted() {
     let after = "rec(E)[not-sampled] by t2[20us..22us] | t1: sync(E)[21us..25us]";
     let wanted = [Cause::HostSync, Cause::ReturnLatency];

@@ -20,7 +20,7 @@
 //! - [`host_lateness`]: delays of the threads that plan and submit, where a stream waited for them;
 //! - [`nesting`]: the named range of a thread at a time;
 //! - [`planned_ranges`]: the ranges in which tasks were planned;
-//! - [`released`]: the table of what ended each wait;
+//! - [`released`]: the table of releases: the end of each wait, and its cause;
 //! - [`stalls`]: intervals in which a stream or a host thread could not continue, with the cause;
 //! - [`Learner`]: the best estimate of how long a task took;
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;

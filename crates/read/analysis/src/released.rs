@@ -1,4 +1,4 @@
-//! The table of releases: what ended each wait.
+//! The table of releases: the end of each wait, and its cause.
 //!
 //! A row is a wait of a task or a call, the task or call that released it, and when. A wait for several streams has a row for
 //! each of them. A wait without a row was released by nothing that the recording shows. Readers take rows and do not search:
@@ -17,7 +17,7 @@ use ascend_trace_recording::{CallId, TaskId, Trace};
 
 use crate::{Cause, Dependencies, Edge, EdgeKind, Lane, Node, Stall, Window};
 
-/// What ended a wait.
+/// The end of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release<N = Node> {
     /// The task or the call that waited.
@@ -162,7 +162,7 @@ impl Release {
         }
     }
 
-    /// What a dependency released: a callback releases its call, and then its task.
+    /// The rows of a dependency: a callback releases its call, and then its task.
     fn of_edge(trace: &Trace, edge: Edge) -> [Option<Self>; 2] {
         let kind = match (edge.kind, edge.to) {
             (EdgeKind::RecordToWait, _) => ReleaseKind::Event,
@@ -178,7 +178,7 @@ impl Release {
         [Some(Self::new(trace, kind, edge.from, edge.to)), end]
     }
 
-    /// What a stall ended with, where no dependency shows it.
+    /// The row of a stall, where no dependency shows it.
     fn of_stall(window: &Window<'_>, stall: &Stall) -> Option<Self> {
         let trace = window.trace;
         match (stall.cause, stall.lane, stall.node) {

@@ -43,7 +43,7 @@ mod races;
 mod racy;
 /// Who is to blame in random programs.
 mod random;
-/// What ended each wait.
+/// The end of each wait, and its cause.
 mod released;
 /// Events that need resets.
 mod resets;

@@ -28,6 +28,7 @@ use std::collections::HashMap;
 use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, TimeRange, Trace};
 
 use crate::dependencies::{Dependencies, Node};
+use crate::polls::PollStep;
 use crate::retention::Keys;
 use peers::Peers;
 use streams::Sources;
@@ -310,10 +311,9 @@ impl Stalls {
         self.hosts.blocked(thread, begin, end).total()
     }
 
-    /// Since when a call waited, or the loop of queries that it ends.
-    pub(crate) fn waited_since(&self, trace: &Trace, id: CallId) -> i64 {
-        let call = trace.call(id);
-        self.hosts.waited_since(call.thread, id, call)
+    /// How a call of the passage belongs to a loop of queries.
+    pub(crate) fn poll_step(&self, id: CallId) -> PollStep {
+        self.hosts.loops.get(&id).copied().unwrap_or_default()
     }
 
     /// The peer that came last, of a collective that waited.

@@ -99,7 +99,9 @@ impl Links {
         let trace = window.trace;
         let TimeRange { mut begin, end } = node.range(trace);
         if let (Node::Call(id), WaitReason::Return) = (node, cause.way) {
-            begin = window.stalls.waited_since(trace, id).min(begin);
+            // A loop of queries began before its last query.
+            let since = window.stalls.poll_step(id).waited_since;
+            begin = since.unwrap_or(begin).min(begin);
         }
         // A cause before the begin held up nothing; by the bars, it may have.
         let may_have = cause.leave >= begin.saturating_sub(cause.error);

@@ -2,18 +2,21 @@
 
 use ascend_trace_format::api::{Untimed, WaitTarget};
 use ascend_trace_recording::{Call, CallId, ThreadId, TimeRange, Trace};
+use rustc_hash::FxHashMap;
 
 use super::call_release::release;
 use super::full_queue::is_full;
 use super::{Cause, Lane, Stall};
 use crate::dependencies::{Dependencies, Node, waited};
-use crate::polls::Polls;
+use crate::polls::{PollStep, Polls};
 
 /// The stalls of all threads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HostStalls {
     threads: Vec<HostLane>,
     polls: Polls,
+    /// Queries that belong to loops.
+    pub(super) loops: FxHashMap<CallId, PollStep>,
     /// The loops in which threads were before the next passage.
     next_polls: Polls,
 }
@@ -70,6 +73,7 @@ impl HostStalls {
             threads: before.lanes.into_iter().map(HostLane::after).collect(),
             next_polls: before.polls.clone(),
             polls: before.polls,
+            loops: FxHashMap::default(),
         }
     }
 
@@ -104,7 +108,11 @@ impl HostStalls {
             if call.begin < next {
                 self.next_polls.note(trace, call);
             }
-            let polled = self.polls.note(trace, call).waited_since;
+            let step = self.polls.note(trace, call);
+            if step != PollStep::default() {
+                self.loops.insert(id, step);
+            }
+            let polled = step.waited_since;
             let begin = polled.unwrap_or(call.begin);
             let cause = polled.map_or_else(|| blocking(trace, call), |_| Some(Cause::HostSync));
             let cause = cause.or_else(|| is_full(trace, call).then_some(Cause::QueueFull));
@@ -122,15 +130,6 @@ impl HostStalls {
     pub(super) fn thread(&self, thread: ThreadId) -> &[Stall] {
         let lane = self.threads.get(thread.index());
         lane.map_or(&[], |lane| lane.stalls.as_slice())
-    }
-
-    /// When a thread began the wait that a call ended. A loop of queries began before its last query.
-    pub(super) fn waited_since(&self, thread: ThreadId, id: CallId, call: &Call) -> i64 {
-        let stalls = self.thread(thread);
-        let upto = stalls.partition_point(|it| it.begin < call.end);
-        let own = stalls[..upto].iter().rev();
-        let own = own.take_while(|it| it.node == Node::Call(id));
-        own.map(|it| it.begin).fold(call.begin, i64::min)
     }
 
     pub(super) fn lanes(&self) -> impl Iterator<Item = &[Stall]> {

@@ -12,7 +12,7 @@ use super::positions::Located;
 use super::records::{Call, CallShape, NONE, Numbered, Task, TaskShape};
 use crate::dependencies::runs;
 use crate::estimate::{Learner, Placed};
-use crate::polls::{self, PollStep, Polls};
+use crate::polls::{self, PollStep};
 use crate::stats::{CallSite, operation};
 use crate::{Class, Fold, Node, ReleaseKind, Window};
 
@@ -86,7 +86,6 @@ pub(super) struct Collect {
     counts: Vec<u32>,
     /// Links of the window, and links to later items.
     found: Vec<Loose>,
-    polls: Polls,
     /// The number of a call that waited for room, and how long it lasted; the number of its task.
     rooms: Vec<(u32, i64, u32)>,
     learner: Learner,
@@ -112,7 +111,8 @@ impl Collect {
         (self.finish(), numbers)
     }
 
-    fn call(&mut self, trace: &Trace, thread: ThreadId, id: CallId) {
+    fn call(&mut self, window: &Window<'_>, thread: ThreadId, id: CallId) {
+        let trace = window.trace;
         let call = trace.call(id);
         let function = trace.function(call.function);
         let task = call.task.map(|it| trace.task(it));
@@ -124,7 +124,7 @@ impl Collect {
             waits => waits,
         };
         self.function(call.function.0, &function.name, waits);
-        let poll = self.polls.note(trace, call);
+        let poll = window.stalls.poll_step(id);
         let number = trace.call_number(id);
         if poll.continues && self.poll(thread.index(), (id, number, call.end), poll) {
             return;
@@ -461,7 +461,7 @@ impl Collect {
                 self.counts.push(0);
             }
             for id in window.thread_calls(thread) {
-                self.call(trace, thread, id);
+                self.call(window, thread, id);
             }
         }
         for (thread, series) in trace.costs().threads() {

@@ -97,7 +97,7 @@ const ADVICE: [(i64, &str); 46] = [
     ),
     (
         207_001,
-        "the device is out of memory: free what is not needed, use smaller batches, or look at the memory by call site",
+        "the device is out of memory: free what is not needed, use smaller batches, or see `stats --memory`: it has the largest holders",
     ),
     (
         207_003,
@@ -133,7 +133,7 @@ const ADVICE: [(i64, &str); 46] = [
     ),
     (
         207_018,
-        "the device is out of memory: free what is not needed, use smaller batches, or look at the memory by call site",
+        "the device is out of memory: free what is not needed, use smaller batches, or see `stats --memory`: it has the largest holders",
     ),
     (
         500_000,

@@ -5,6 +5,7 @@ mod blames;
 mod bookmarks;
 mod changes;
 mod commands;
+mod communication;
 mod critical;
 mod findings;
 mod memory;
@@ -25,6 +26,7 @@ pub(crate) use blames::Blames;
 pub(crate) use bookmarks::{Bookmarks, go as go_to_bookmark};
 pub(crate) use changes::Changes;
 pub(crate) use commands::{Commands, fill, paste, perform};
+pub(crate) use communication::Communication;
 pub(crate) use critical::PathListing;
 pub(crate) use findings::Findings;
 pub(crate) use memory::Memory;
@@ -44,13 +46,14 @@ pub(crate) enum PanelKind {
     Bookmarks(Bookmarks),
     Commands(Commands),
     Memory(Memory),
+    Communication(Communication),
 }
 
 /// The keys of panels that state their own, for the help and the key map.
-pub(crate) const KEYS: &[HelpEntry] = &[memory::KEYS];
+pub(crate) const KEYS: &[HelpEntry] = &[memory::KEYS, communication::KEYS];
 
 /// The names of these panels in the command line and the configuration.
-pub(crate) const COMMANDS: &[(Action, &str)] = &[memory::COMMAND];
+pub(crate) const COMMANDS: &[(Action, &str)] = &[memory::COMMAND, communication::COMMAND];
 
 impl PanelKind {
     pub(crate) fn panel(&self) -> &dyn Panel {
@@ -64,6 +67,7 @@ impl PanelKind {
             Self::Bookmarks(panel) => panel,
             Self::Commands(panel) => panel,
             Self::Memory(panel) => panel,
+            Self::Communication(panel) => panel,
         }
     }
 

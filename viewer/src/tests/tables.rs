@@ -295,3 +295,34 @@ fn memory_of_a_long_recording_is_that_of_all_of_it() {
     background_queries::pursue_sums(&mut player, &mut recording);
     player.line_with("by the calls of all of the recording");
 }
+
+#[test]
+fn communication_has_pages_of_collectives_ranks_and_messages() {
+    let mut player = Player::new(
+        "p1.s1@0: HcclAllReduce(1,64)[0..100us]
+         p2.s2@1: HcclAllReduce(2,64)[60us..100us]",
+        LARGE,
+    );
+    player.play("&");
+    player.line_with("all of the recording");
+    let found = entries(&player);
+    assert!(
+        found.len() == 2 && found.iter().all(|it| it.contains("HcclAllReduce")),
+        "{found:?}"
+    );
+    player.play("tab");
+    assert_eq!(entries(&player).len(), 2, "{:?}", entries(&player));
+    player.play("tab");
+    player.line_with("messages between ranks");
+    assert!(entries(&player).is_empty());
+    player.play("tab &");
+    assert!(player.app.panels.list.is_none());
+}
+
+#[test]
+fn without_collectives_the_panel_of_communication_does_not_open() {
+    let mut player = Player::new(ALLOCATIONS, LARGE);
+    player.play("&");
+    player.line_with("no collective ran");
+    assert!(player.app.panels.list.is_none());
+}

@@ -12,21 +12,21 @@ use crate::columns::declare::*;
 macro_rules! part_times {
     () => {
         [
-            column("calls", Count, |it: &Self| it.times.calls.into(), "calls of all ranks in the recording").text("calls"),
+            column("calls", Count, |it: &Self| it.times.calls.into(), "calls of all ranks in the recording").shown("calls", 0),
             column("timed", Count, |it: &Self| it.times.timed.into(), "calls that have a time").text("timed").if_any(|it: &Self| it.times.timed < it.times.calls),
             column("bytes", Bytes, |it: &Self| it.times.size(), "sum over these calls of the size of the collective: the buffer that all ranks have, or the shares of all ranks together; `null` where no size is known"),
             column("without_size", Count, |it: &Self| it.times.without_size.into(), "calls that are not in it, because their size is not known"),
-            column("", Bytes, |it: &Self| it.times.least_size(), "the size").text("size"),
+            column("", Bytes, |it: &Self| it.times.least_size(), "the size").shown("size", 80),
             column("time_ns", Duration, |it: &Self| it.times.whole().into(), "from begin to end, all timed calls together"),
             column("time_error_ns", Duration, |it: &Self| it.times.whole_error().into(), "by how much it may be off"),
-            column("", Duration, |it: &Self| estimate(it.times.time, it.times.timed, it.times.timed), "the time and its error").text("time"),
+            column("", Duration, |it: &Self| estimate(it.times.time, it.times.timed, it.times.timed), "the time and its error").shown("time", 0),
             column("split", Count, |it: &Self| it.times.split.into(), "timed calls with a known wait: all ranks of the collective have times on clocks that can be compared").text("split").if_any(|it: &Self| it.times.split > 0 && it.times.split < it.times.timed),
             column("wait_ns", Duration, |it: &Self| it.times.wait().into(), "the part of these until the last rank had begun; `null` if it is not known"),
             column("wait_error_ns", Duration, |it: &Self| it.times.wait_error().into(), "by how much it may be off"),
-            column("", Duration, |it: &Self| estimate(it.times.wait, it.times.split, it.times.timed), "the wait and its error").text("wait for last"),
+            column("", Duration, |it: &Self| estimate(it.times.wait, it.times.split, it.times.timed), "the wait and its error").shown("wait for last", 0),
             column("transfer_ns", Duration, |it: &Self| it.times.transfer().into(), "the part of these after that; `null` if it is not known"),
             column("transfer_error_ns", Duration, |it: &Self| it.times.transfer_error().into(), "by how much it may be off"),
-            column("", Duration, |it: &Self| estimate(it.times.transfer, it.times.split, it.times.timed), "the transfer and its error").text("transfer"),
+            column("", Duration, |it: &Self| estimate(it.times.transfer, it.times.split, it.times.timed), "the transfer and its error").shown("transfer", 90),
         ]
     };
 }
@@ -36,9 +36,9 @@ macro_rules! part_times {
 macro_rules! bandwidths {
     () => {
         [
-            column("algorithm_bandwidth", Rate, |it: &Self| it.times.bandwidth_value(Bandwidth::Algorithm), "bytes in a second: size / transfer; where no transfer is known, size / time, which is the least that it can be; `null` if no size is known").text("algorithm"),
+            column("algorithm_bandwidth", Rate, |it: &Self| it.times.bandwidth_value(Bandwidth::Algorithm), "bytes in a second: size / transfer; where no transfer is known, size / time, which is the least that it can be; `null` if no size is known").shown("algorithm", 120),
             column("algorithm_bandwidth_error", Rate, |it: &Self| it.times.bandwidth_error(Bandwidth::Algorithm), "by how much it may be off, from the error of the transfer; `null` where it is only the least"),
-            column("bus_bandwidth", Rate, |it: &Self| it.times.bandwidth_value(Bandwidth::Bus), "the same times the factor of nccl-tests for n ranks. The factor is 2 (n-1) / n for an all-reduce, (n-1) / n where each rank has a share, otherwise 1").text("bus"),
+            column("bus_bandwidth", Rate, |it: &Self| it.times.bandwidth_value(Bandwidth::Bus), "the same times the factor of nccl-tests for n ranks. The factor is 2 (n-1) / n for an all-reduce, (n-1) / n where each rank has a share, otherwise 1").shown("bus", 140),
             column("bus_bandwidth_error", Rate, |it: &Self| it.times.bandwidth_error(Bandwidth::Bus), "by how much it may be off"),
             column("bandwidth_is_least", Flag, |it: &Self| it.times.bandwidth(Bandwidth::Algorithm).is_some_and(|it| it.2).into(), "whether both bandwidths are only the least: the time contains the wait for the last rank, or more than half of the transfer may be error"),
         ]
@@ -53,7 +53,7 @@ macro_rules! meanwhile {
             column("computing_ns", Duration, |it: &Self| it.times.meanwhile.time.value_ns().into(), "the part of the time in which the same device computed for the same process"),
             column("computing_error_ns", Duration, |it: &Self| it.times.meanwhile.time.error_ns().into(), "by how much it may be off"),
             column("computing_is_least", Flag, |it: &Self| it.times.meanwhile.is_least.into(), "whether there was further computing without a time"),
-            column("", Duration, |it: &Self| it.times.computing(), "computing and its error").text("computing"),
+            column("", Duration, |it: &Self| it.times.computing(), "computing and its error").shown("computing", 160),
         ]
     };
 }
@@ -74,14 +74,14 @@ table_row! {
 /// The collectives of one function in one group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CollectiveStats {
-    pub group: u32 => column("group", Id, |it: &Self| it.group.into(), "the group, as in `groups[]`").text("group");
-    pub name: String => column("name", Text, |it: &Self| (&it.name).into(), "the function").text("collective");
+    pub group: u32 => column("group", Id, |it: &Self| it.group.into(), "the group, as in `groups[]`").shown("group", 110);
+    pub name: String => column("name", Text, |it: &Self| (&it.name).into(), "the function").shown("collective", 0);
     ..part_times!();
     => column("with_last", Count, |it: &Self| it.lasts.certain.into(), "collectives in which one rank was the last one, by more than the errors");
     => column("last_rank", Id, |it: &Self| it.last().map(|it| it.0 as i64).into(), "the rank of the group that the others waited for longest; `null` if none is known");
     => column("last_count", Count, |it: &Self| it.last().map(|it| it.1.count).into(), "in how many of `with_last` it was the last one");
     => column("last_wait_ns", Duration, |it: &Self| it.last().map(|it| it.1.waited.value_ns()).into(), "how long the others waited in these, together");
-    => column("", Figures, |it: &Self| it.last_words(), "the last rank, and how often it was").text("last rank");
+    => column("", Figures, |it: &Self| it.last_words(), "the last rank, and how often it was").shown("last rank", 0);
     pub late_rank: Option<u64> => column("late_rank", Id, |it: &Self| it.late_rank.map(|it| it as i64).into(), "the rank that is late: it was the last one more often than chance gives (1 in 100), and waits for it took at least a tenth of the time. Otherwise `null`").text("late rank").if_any(|it: &Self| it.late_rank.is_some());
     ..bandwidths!();
     ..meanwhile!();
@@ -94,13 +94,13 @@ table_row! {
 /// One rank of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankStats {
-    pub group: u32 => column("group", Id, |it: &Self| it.group.into(), "the group, as in `groups[]`").text("group");
-    pub process: u32 => column("process", Id, |it: &Self| it.process.into(), "number of the process in the recording").text("process");
-    pub rank: Option<u64> => column("rank", Id, |it: &Self| it.rank.map(|it| it as i64).into(), "rank of the process; `null` where it is unknown").text("rank");
+    pub group: u32 => column("group", Id, |it: &Self| it.group.into(), "the group, as in `groups[]`").shown("group", 110);
+    pub process: u32 => column("process", Id, |it: &Self| it.process.into(), "number of the process in the recording").shown("process", 100);
+    pub rank: Option<u64> => column("rank", Id, |it: &Self| it.rank.map(|it| it as i64).into(), "rank of the process; `null` where it is unknown").shown("rank", 0);
     pub group_rank: Option<u64> => column("group_rank", Id, |it: &Self| it.group_rank.map(|it| it as i64).into(), "its rank in the group, as in `last_rank`; `null` where it is unknown").text("rank in group");
     ..part_times!();
-    => column("last_count", Count, |it: &Self| it.last.count.into(), "in how many collectives it was the last one, by more than the errors").text("last");
-    => column("last_wait_ns", Duration, |it: &Self| it.last.waited.value_ns().into(), "how long the others waited for it in these, together").text("waited for");
+    => column("last_count", Count, |it: &Self| it.last.count.into(), "in how many collectives it was the last one, by more than the errors").shown("last", 100);
+    => column("last_wait_ns", Duration, |it: &Self| it.last.waited.value_ns().into(), "how long the others waited for it in these, together").shown("waited for", 0);
     ..meanwhile!();
     pub(crate) times: PartTimes;
     pub(super) last: LastCount;
@@ -111,9 +111,9 @@ table_row! {
 /// Messages from one rank to another one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkStats {
-    pub group: u32 => column("group", Id, |it: &Self| it.group.into(), "the group, as in `groups[]`").text("group");
-    pub from: u64 => column("from_rank", Unsigned, |it: &Self| it.from.into(), "the rank of the group that sends").text("from");
-    pub to: u64 => column("to_rank", Unsigned, |it: &Self| it.to.into(), "the rank that receives").text("to");
+    pub group: u32 => column("group", Id, |it: &Self| it.group.into(), "the group, as in `groups[]`").shown("group", 110);
+    pub from: u64 => column("from_rank", Unsigned, |it: &Self| it.from.into(), "the rank of the group that sends").shown("from", 0);
+    pub to: u64 => column("to_rank", Unsigned, |it: &Self| it.to.into(), "the rank that receives").shown("to", 0);
     ..part_times!();
     ..bandwidths!();
     pub of_usual: Option<f64> => column("of_usual", Share, |it: &Self| it.of_usual.into(), "its algorithm bandwidth as a part of the median of all links of the group. If the median is only the least, the part is at most this. `null` with fewer than three links, or if its own bandwidth is only the least").text("of median %").if_any(|it: &Self| it.of_usual.is_some());

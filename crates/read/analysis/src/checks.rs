@@ -21,9 +21,9 @@ use ended_objects::Ended;
 pub use ended_objects::{EndedObject, Use};
 pub use finding::{Finding, Remedy, Severity};
 use happens_before::Order;
-pub(crate) use happens_before::is_done;
 pub use happens_before::{Fact, Note, OrderCheck, Verdict, Verdicts};
 pub(crate) use happens_before::{Removal, Removed};
+pub(crate) use happens_before::{is_done, proves_stream};
 pub use list::{Entry, all};
 
 /// Looks for one kind of finding, window by window. Its state is bounded, and its findings do not

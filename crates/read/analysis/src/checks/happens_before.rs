@@ -37,8 +37,8 @@ use ascend_trace_recording::{CallId, FunctionId, ProcessId, StackId, StreamId, T
 
 use super::ended_objects::Use;
 use crate::Window;
-pub(crate) use action::is_done;
 use action::{Act, Action, note_actions};
+pub(crate) use action::{is_done, proves_stream};
 pub use changed::{OrderCheck, Verdict, Verdicts};
 pub(crate) use changed::{Removal, Removed};
 use memory::Shared;

@@ -11,7 +11,7 @@ use super::last_activity::Moved;
 use super::queues::{Entry, Names, Needs, Queues, StreamPosition};
 use super::ranks::{Ranks, Submitted};
 use super::usual_durations::Lengths;
-use crate::checks::is_done;
+use crate::checks::{is_done, proves_stream};
 use crate::dependencies::{runs, streams_of, took_effect};
 use crate::released;
 use crate::{Class, Node, Window};
@@ -155,10 +155,7 @@ impl HangState {
             return;
         }
         let meaning = role.meaning();
-        let copied = call.task.map(|id| trace.task(id).untimed) == Some(Untimed::HostCopy);
-        let is_empty = role == Role::QueryStream && is_done(trace, function, call, 0);
-        let drains = meaning.drains && !function.is(Fact::Forced);
-        if meaning.waits == WaitTarget::Stream || copied || is_empty || drains {
+        if proves_stream(trace, call) {
             let stream = call.stream.into_iter();
             stream.for_each(|stream| self.queues.proved(stream, call.begin));
         }

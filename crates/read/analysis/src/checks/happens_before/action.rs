@@ -123,7 +123,7 @@ pub(super) fn note_actions(trace: &Trace, id: CallId, is_wanted: bool, to: &mut 
         }
         return;
     }
-    let looks = looks(trace, function, call);
+    let looks = looks(trace, call);
     if let Some(places) = looks {
         // A call without duration has its begin and its end in one.
         push(call.begin, call.begin < call.end, Act::Looks(places));
@@ -145,23 +145,23 @@ pub(super) fn note_actions(trace: &Trace, id: CallId, is_wanted: bool, to: &mut 
 }
 
 /// The places up to which a call waits for streams.
-fn looks(trace: &Trace, function: &Function, call: &Call) -> Option<Vec<StreamPosition>> {
-    let of_stream = || {
-        call.stream
-            .into_iter()
-            .filter_map(|it| last(trace, it, call))
-    };
-    let meaning = function.role.meaning();
-    match (meaning.waits, function.role) {
-        (WaitTarget::Stream, _) => Some(of_stream().collect()),
-        (WaitTarget::Device, _) => Some(all(trace, call)),
-        (_, Role::QueryStream) if is_done(trace, function, call, 0) => Some(of_stream().collect()),
-        _ if meaning.drains && !function.is(Said::Forced) => Some(of_stream().collect()),
-        _ => {
-            let task = trace.task(call.task?);
-            (task.untimed == Untimed::HostCopy).then(|| of_stream().collect())
-        }
+fn looks(trace: &Trace, call: &Call) -> Option<Vec<StreamPosition>> {
+    if trace.function(call.function).role.meaning().waits == WaitTarget::Device {
+        return Some(all(trace, call));
     }
+    let last = |stream| last(trace, stream, call);
+    proves_stream(trace, call).then(|| call.stream.into_iter().filter_map(last).collect())
+}
+
+/// Whether the success of a call proves that the earlier tasks of its stream are done.
+pub(crate) fn proves_stream(trace: &Trace, call: &Call) -> bool {
+    let function = trace.function(call.function);
+    let meaning = function.role.meaning();
+    let task = call.task.map(|it| trace.task(it).untimed);
+    let is_empty = function.role == Role::QueryStream && is_done(trace, function, call, 0);
+    let drains = meaning.drains && !function.is(Said::Forced);
+    let waits = meaning.waits == WaitTarget::Stream;
+    waits || is_empty || drains || task == Some(Untimed::HostCopy)
 }
 
 /// The last task of a stream that had been submitted when a call began.

@@ -1,6 +1,7 @@
 //! PyTorch, where `ASCEND_TRACE_TORCH_PYTHON` names an interpreter that has torch and `torch_npu`
 //! (docs/HOOKING.md says how to get one).
 
+mod formats;
 mod kinds;
 mod models;
 mod ranges;

@@ -37,9 +37,13 @@ impl Attributes {
     }
 
     pub fn float(&self, name: &str) -> f64 {
+        self.float_or(name, 0.0)
+    }
+
+    pub fn float_or(&self, name: &str, otherwise: f64) -> f64 {
         match self.get(name) {
-            Some(Attribute::Floats(values)) => values.first().copied().unwrap_or(0.0).into(),
-            _ => 0.0,
+            Some(Attribute::Floats(values)) => values.first().copied().map_or(otherwise, f64::from),
+            _ => otherwise,
         }
     }
 

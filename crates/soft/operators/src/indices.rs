@@ -5,6 +5,7 @@ mod scatter;
 
 use super::shapes::{coordinates, steps};
 use crate::parameters::{In, InPlace, Input, IntegerArray, Output, Scalar, TensorList, Written};
+pub(super) use advanced::indexed_by;
 use advanced::{indexed, put};
 use scatter::{ScatterSource, combine, rows_changed, scatter, scatter_value, scattered};
 use softacl_base::call::Call;
@@ -58,7 +59,13 @@ fn around(shape: &[usize], along: usize) -> [usize; 2] {
 }
 
 /// Picks rows along a dimension, by an index that counts them.
-fn rows(call: &mut Call, x: &Operand, along: i64, index: &Operand, out: &Operand) -> Outcome {
+pub(super) fn rows(
+    call: &mut Call,
+    x: &Operand,
+    along: i64,
+    index: &Operand,
+    out: &Operand,
+) -> Outcome {
     let along = dimension(along, x.rank())?;
     let length = x.shape().get(along).copied().unwrap_or(1);
     let [_, inner] = around(x.shape(), along);
@@ -109,6 +116,39 @@ fn nonzero(call: &mut Call, [x, out]: [usize; 2], transposed: bool) -> Outcome {
     })
 }
 
+/// Picks elements along a dimension, by an index for each element of the output.
+pub(super) fn gathered(
+    call: &mut Call,
+    x: &Operand,
+    along: i64,
+    index: Operand,
+    out: &Operand,
+) -> Outcome {
+    let along = dimension(along, x.rank())?;
+    let (shape, length) = (
+        index.shape().to_vec(),
+        x.shape().get(along).copied().unwrap_or(1),
+    );
+    let (distances, elements) = (steps(x.shape()), out.elements());
+    let inputs = vec![x.bits(), index];
+    call.dense(inputs, vec![out.bits()], 0, move |values: &[Vec<i64>]| {
+        let distance = |dimension: usize| distances.get(dimension).copied().unwrap_or(0);
+        let each = |number: usize| {
+            let place = place(values[1][number], length)?;
+            let mut element = 0;
+            for (dimension, at) in coordinates(number, &shape).into_iter().enumerate() {
+                element += distance(dimension) * if dimension == along { place } else { at };
+            }
+            values[0].get(element).copied()
+        };
+        vec![
+            (0..elements)
+                .map(|number| each(number).unwrap_or(0))
+                .collect(),
+        ]
+    })
+}
+
 operators! {
     aclnnIndexSelect |call, x: Input, along: i64, index: Input, out: Output| {
         rows(call, &x, along, &index, &out)
@@ -136,20 +176,7 @@ operators! {
         })
     };
     aclnnGather |call, x: Input, along: i64, index: Input, out: Output| {
-        let along = dimension(along, x.rank())?;
-        let (shape, length) = (index.shape().to_vec(), x.shape().get(along).copied().unwrap_or(1));
-        let (distances, elements) = (steps(x.shape()), out.elements());
-        call.dense(vec![x.bits(), index], vec![out.bits()], 0, move |values: &[Vec<i64>]| {
-            let each = |number: usize| {
-                let place = place(values[1][number], length)?;
-                let at = coordinates(number, &shape);
-                let at = at.iter().enumerate();
-                let distance = |dimension: usize| distances.get(dimension).copied().unwrap_or(0);
-                let element = at.map(|(dimension, at)| distance(dimension) * if dimension == along { place } else { *at }).sum::<usize>();
-                values[0].get(element).copied()
-            };
-            vec![(0..elements).map(|number| each(number).unwrap_or(0)).collect()]
-        })
+        gathered(call, &x, along, index, &out)
     };
     aclnnScatter |call, x: In, along: i64, index: In, source: In, reduction: i64, out: Written| {
         scatter(call, [x, index, source], along, reduction, Some(out))

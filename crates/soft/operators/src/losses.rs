@@ -15,7 +15,7 @@ use softacl_base::view::broadcast_shape;
 const MEAN: i64 = 1;
 
 /// The loss of each element, or their mean or sum.
-fn loss<const N: usize>(
+pub(super) fn loss<const N: usize>(
     call: &mut Call,
     inputs: [&Operand; N],
     reduction: i64,
@@ -42,7 +42,7 @@ fn loss<const N: usize>(
 }
 
 /// The gradient of each element's loss; `formula` has the output's gradient first.
-fn gradient<const N: usize>(
+pub(super) fn gradient<const N: usize>(
     call: &mut Call,
     inputs: [&Operand; N],
     reduction: i64,
@@ -72,7 +72,7 @@ fn broadcast<const N: usize>(inputs: [&Operand; N]) -> Outcome<Vec<usize>> {
 }
 
 /// A weight that may be missing counts as one.
-fn weight_or_one(call: &mut Call, weight: OptionalTensor) -> Outcome<Operand> {
+pub(super) fn weight_or_one(call: &mut Call, weight: OptionalTensor) -> Outcome<Operand> {
     if let Some(weight) = call.optional(weight)? {
         return Ok(weight);
     }
@@ -81,7 +81,7 @@ fn weight_or_one(call: &mut Call, weight: OptionalTensor) -> Outcome<Operand> {
     Ok(one)
 }
 
-fn smooth(difference: f64, beta: f64) -> f64 {
+pub(super) fn smooth(difference: f64, beta: f64) -> f64 {
     let size = difference.abs();
     if size < beta {
         0.5 * size * size / beta
@@ -90,12 +90,22 @@ fn smooth(difference: f64, beta: f64) -> f64 {
     }
 }
 
-fn smooth_slope(difference: f64, beta: f64) -> f64 {
+pub(super) fn smooth_slope(difference: f64, beta: f64) -> f64 {
     if difference.abs() < beta {
         difference / beta
     } else {
         sign(difference)
     }
+}
+
+/// The loss of a share for a target between 0 and 1.
+pub(super) fn cross_entropy(x: f64, target: f64, weight: f64) -> f64 {
+    let logarithms = [x.ln(), (-x).ln_1p()].map(|it| larger(it, -100.0));
+    -weight * (target * logarithms[0] + (1.0 - target) * logarithms[1])
+}
+
+pub(super) fn cross_entropy_slope(x: f64, target: f64, weight: f64) -> f64 {
+    weight * (x - target) / larger(x * (1.0 - x), 1e-12)
 }
 
 operators! {
@@ -133,13 +143,13 @@ operators! {
     aclnnBinaryCrossEntropy |call, x: Input, target: Input, weight: OptionalTensor, reduction: i64, out: Output| {
         let weight = weight_or_one(call, weight)?;
         loss(call, [&x, &target, &weight], reduction, &out, float(|[x, target, weight]| {
-            -weight * (target * larger(x.ln(), -100.0) + (1.0 - target) * larger((-x).ln_1p(), -100.0))
+            cross_entropy(x, target, weight)
         }))
     };
     aclnnBinaryCrossEntropyBackward |call, grad: Input, x: Input, target: Input, weight: OptionalTensor, reduction: i64, out: Output| {
         let weight = weight_or_one(call, weight)?;
         gradient(call, [&grad, &x, &target, &weight], reduction, &out, |[grad, x, target, weight]| {
-            grad * weight * (x - target) / larger(x * (1.0 - x), 1e-12)
+            grad * cross_entropy_slope(x, target, weight)
         })
     };
     aclnnBinaryCrossEntropyWithLogits |call, x: Input, target: Input, weight: OptionalTensor, positive: OptionalTensor, reduction: i64, out: Output| {
@@ -287,7 +297,7 @@ fn weight_of(weights: Option<&Vec<f64>>, class: usize) -> f64 {
     weights.map_or(1.0, |weights| weights[class])
 }
 
-fn likelihood(
+pub(super) fn likelihood(
     call: &mut Call,
     [x, target, weight, out, total]: [usize; 5],
     reduction: i64,
@@ -320,7 +330,7 @@ fn likelihood(
     })
 }
 
-fn likelihood_gradient(
+pub(super) fn likelihood_gradient(
     call: &mut Call,
     [grad, x, target, weight, total, out]: [usize; 6],
     reduction: i64,

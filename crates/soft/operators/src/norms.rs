@@ -12,7 +12,7 @@ use softacl_base::operand::Operand;
 use softacl_base::status::require;
 
 /// Computes a row of the output from the rows of all inputs along one dimension.
-fn rows<const N: usize>(
+pub(super) fn rows<const N: usize>(
     call: &mut Call,
     inputs: [&Operand; N],
     along: i64,
@@ -50,6 +50,20 @@ pub(super) fn log_of_sum(row: &[f64]) -> f64 {
     top + row.iter().map(|it| (it - top).exp()).sum::<f64>().ln()
 }
 
+pub(super) fn log_softmax_slope([grad, y]: [&[f64]; 2], out: &mut [f64]) {
+    let sum: f64 = grad.iter().sum();
+    for ((out, grad), y) in out.iter_mut().zip(grad).zip(y) {
+        *out = grad - y.exp() * sum;
+    }
+}
+
+pub(super) fn softmax_slope([grad, y]: [&[f64]; 2], out: &mut [f64]) {
+    let sum: f64 = grad.iter().zip(y).map(|(grad, y)| grad * y).sum();
+    for ((out, grad), y) in out.iter_mut().zip(grad).zip(y) {
+        *out = y * (grad - sum);
+    }
+}
+
 operators! {
     aclnnLogSoftmax |call, x: Input, along: i64, out: Output| {
         rows(call, [&x], along, &out, |[x], out| {
@@ -58,20 +72,10 @@ operators! {
         })
     };
     aclnnLogSoftmaxBackward |call, grad: Input, y: Input, along: i64, out: Output| {
-        rows(call, [&grad, &y], along, &out, |[grad, y], out| {
-            let sum: f64 = grad.iter().sum();
-            for ((out, grad), y) in out.iter_mut().zip(grad).zip(y) {
-                *out = grad - y.exp() * sum;
-            }
-        })
+        rows(call, [&grad, &y], along, &out, log_softmax_slope)
     };
     aclnnSoftmaxBackward |call, grad: Input, y: Input, along: i64, out: Output| {
-        rows(call, [&grad, &y], along, &out, |[grad, y], out| {
-            let sum: f64 = grad.iter().zip(y).map(|(grad, y)| grad * y).sum();
-            for ((out, grad), y) in out.iter_mut().zip(grad).zip(y) {
-                *out = y * (grad - sum);
-            }
-        })
+        rows(call, [&grad, &y], along, &out, softmax_slope)
     };
     aclnnLayerNorm |call, x: Input, shape: Integers, weight: Optional, bias: Optional, eps: f64, out: Output, mean: Wanted, rstd: Wanted| {
         normalised(call, x, length_of(&shape), [weight, bias], |_, index| index, eps, [Some(out), mean, rstd])
@@ -196,7 +200,7 @@ fn at(values: &[Vec<f64>], place: Option<usize>, index: usize, otherwise: f64) -
 }
 
 /// Normalises rows. Weight and bias have an element for each place that `place` returns for a row and an index in it.
-fn normalised(
+pub(super) fn normalised(
     call: &mut Call,
     x: Operand,
     length: usize,
@@ -237,7 +241,7 @@ fn normal_gradient(grad: &[f64], x: &[f64], mean: f64, rstd: f64) -> Vec<f64> {
 }
 
 /// The gradients of `normalised`; `count` is the number of places.
-fn normalised_gradient(
+pub(super) fn normalised_gradient(
     call: &mut Call,
     inputs: [Operand; 4],
     [length, count]: [usize; 2],
@@ -406,14 +410,14 @@ fn batch_norm_gradient(
 
 /// How channels are grouped.
 #[derive(Clone, Copy)]
-struct ChannelGroups {
+pub(super) struct ChannelGroups {
     channels: usize,
     places: usize,
     groups: usize,
 }
 
 impl ChannelGroups {
-    fn new(channels: i64, places: i64, groups: i64) -> Outcome<Self> {
+    pub(super) fn new(channels: i64, places: i64, groups: i64) -> Outcome<Self> {
         let [channels, places, groups] = [channels, places, groups].map(|it| it.max(0) as usize);
         let fits = groups > 0 && channels.is_multiple_of(groups);
         require(fits, "the channels do not fall into groups")?;
@@ -425,12 +429,12 @@ impl ChannelGroups {
     }
 
     /// How many elements are normalised together.
-    fn length(self) -> usize {
+    pub(super) fn length(self) -> usize {
         (self.channels / self.groups * self.places).max(1)
     }
 
     /// The channel of an element of a row.
-    fn channel(self, row: usize, index: usize) -> usize {
+    pub(super) fn channel(self, row: usize, index: usize) -> usize {
         row % self.groups * (self.channels / self.groups) + index / self.places.max(1)
     }
 }

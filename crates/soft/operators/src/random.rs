@@ -132,6 +132,16 @@ fn mask(call: &mut Call, seed: SeedSource, dropped: f64, out: Written) -> Outcom
     })
 }
 
+/// The same with a seed and an offset from the host.
+pub(super) fn mask_from(
+    call: &mut Call,
+    [seed, offset]: [i64; 2],
+    dropped: f64,
+    out: Written,
+) -> Outcome {
+    mask(call, SeedSource::given(seed, offset), dropped, out)
+}
+
 /// Draws from rows of weights: each number of a category is as likely as its weight.
 fn drawn(
     row: &[f64],
@@ -190,7 +200,7 @@ fn shuffled(call: &mut Call, seed: SeedSource, out: Written) -> Outcome {
 }
 
 /// Zero where a mask of bits says so, and larger elsewhere so that the mean stays.
-fn masked(call: &mut Call, [x, mask, out]: [usize; 3], dropped: f64) -> Outcome {
+pub(super) fn masked(call: &mut Call, [x, mask, out]: [usize; 3], dropped: f64) -> Outcome {
     let (x, mask, out) = (call.input(x)?, call.input(mask)?, call.output(out)?);
     let scale = if dropped < 1.0 {
         1.0 / (1.0 - dropped)

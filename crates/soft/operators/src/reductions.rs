@@ -12,7 +12,7 @@ use softacl_base::operand::Operand;
 use softacl_base::status::require;
 
 /// Reduces some dimensions, all when none are given, by one function for fractions and one for integers.
-fn along(
+pub(super) fn along(
     call: &mut Call,
     x: &Operand,
     dims: &[i64],
@@ -30,7 +30,7 @@ fn along(
 }
 
 /// In fractions, along some dimensions.
-fn fraction(
+pub(super) fn fraction(
     call: &mut Call,
     x: &Operand,
     dims: &[i64],
@@ -43,28 +43,36 @@ fn fraction(
     })
 }
 
-fn largest(row: &[f64]) -> f64 {
+pub(super) fn largest(row: &[f64]) -> f64 {
     row.iter().copied().fold(f64::NEG_INFINITY, larger)
 }
 
-fn smallest(row: &[f64]) -> f64 {
+pub(super) fn smallest(row: &[f64]) -> f64 {
     row.iter().copied().fold(f64::INFINITY, smaller)
 }
 
-fn sum_of_integers(row: &[i64]) -> i64 {
+pub(super) fn sum_of_integers(row: &[i64]) -> i64 {
     row.iter().copied().fold(0, i64::wrapping_add)
 }
 
-fn product_of_integers(row: &[i64]) -> i64 {
+pub(super) fn product_of_integers(row: &[i64]) -> i64 {
     row.iter().copied().fold(1, i64::wrapping_mul)
 }
 
-fn most(row: &[i64]) -> i64 {
+pub(super) fn most(row: &[i64]) -> i64 {
     row.iter().copied().max().unwrap_or(i64::MIN)
 }
 
-fn least(row: &[i64]) -> i64 {
+pub(super) fn least(row: &[i64]) -> i64 {
     row.iter().copied().min().unwrap_or(i64::MAX)
+}
+
+pub(super) fn log_of_exponentials(row: &[f64]) -> f64 {
+    let top = largest(row);
+    if top.is_infinite() {
+        return top;
+    }
+    top + row.iter().map(|it| (it - top).exp()).sum::<f64>().ln()
 }
 
 /// The place of the first element that no other one is before; one that is not a number is before all.
@@ -88,7 +96,7 @@ pub(super) fn is_nan<C: Number>(value: C) -> bool {
 }
 
 /// The extreme of each row along one dimension, and its place. A single output has the place.
-fn extreme(
+pub(super) fn extreme(
     call: &mut Call,
     x: &Operand,
     along: i64,
@@ -120,7 +128,7 @@ fn spread(row: &[f64]) -> (f64, f64) {
     (mean, row.iter().map(|it| (it - mean) * (it - mean)).sum())
 }
 
-fn variance(row: &[f64], correction: f64) -> f64 {
+pub(super) fn variance(row: &[f64], correction: f64) -> f64 {
     let (_, squares) = spread(row);
     squares / (row.len() as f64 - correction).max(0.0)
 }
@@ -241,7 +249,7 @@ fn extremes_so_far(
     }))
 }
 
-fn sums_so_far(call: &mut Call, x: &Operand, along: i64, out: Operand) -> Outcome {
+pub(super) fn sums_so_far(call: &mut Call, x: &Operand, along: i64, out: Operand) -> Outcome {
     by_kind!(x.is_float() || out.is_float(), C => scan(call, x, along, vec![out], |row: &[C], out| {
         running(row, out, C::plus);
     }))
@@ -324,10 +332,7 @@ operators! {
         fraction(call, &x, &dims, mean, |row| spread(row).0)
     };
     aclnnLogSumExp |call, x: Input, dims: Integers, _keep: bool, out: Output| {
-        fraction(call, &x, &dims, out, |row| {
-            let top = largest(row);
-            if top.is_infinite() { top } else { top + row.iter().map(|it| (it - top).exp()).sum::<f64>().ln() }
-        })
+        fraction(call, &x, &dims, out, log_of_exponentials)
     };
     aclnnNorm |call, x: Input, order: Scalar, dims: Integers, _keep: bool, out: Output| {
         let order = HostNumber::from(call.scalar(order)?).float;

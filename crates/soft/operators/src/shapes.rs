@@ -191,7 +191,13 @@ paddings! {
 }
 
 /// One side of a diagonal of matrices. Row by row: masks of attention are large.
-fn triangle(call: &mut Call, x: &Operand, diagonal: i64, upper: bool, out: &Operand) -> Outcome {
+pub(super) fn triangle(
+    call: &mut Call,
+    x: &Operand,
+    diagonal: i64,
+    upper: bool,
+    out: &Operand,
+) -> Outcome {
     let &[.., rows, columns] = x.shape() else {
         return refuse("the tensor is no matrix");
     };
@@ -300,7 +306,7 @@ fn counted(call: &mut Call, [start, step]: [Scalar; 2], out: Written) -> Outcome
 }
 
 /// Two halves along a dimension.
-fn halves(x: &Operand, along: i64) -> Outcome<[Operand; 2]> {
+pub(super) fn halves(x: &Operand, along: i64) -> Outcome<[Operand; 2]> {
     let along = dimension(along, x.rank())?;
     require(
         x.rank() > 0 && x.shape()[along].is_multiple_of(2),
@@ -308,6 +314,61 @@ fn halves(x: &Operand, along: i64) -> Outcome<[Operand; 2]> {
     )?;
     let half = x.shape()[along] / 2;
     Ok([0, half].map(|first| x.seen(x.view.part(along, first, half))))
+}
+
+/// Elements that move on along some dimensions, and from the end to the begin. Without dimensions, all are one row.
+pub(super) fn rolled(
+    call: &mut Call,
+    x: &Operand,
+    [shifts, along]: [&[i64]; 2],
+    out: &Operand,
+) -> Outcome {
+    if along.is_empty() {
+        let count = x.elements() as i64;
+        let shift = shifts.first().copied().unwrap_or(0);
+        return call.moved(x, out, move |index| {
+            Some((index as i64 - shift).rem_euclid(count) as usize)
+        });
+    }
+    let mut by = vec![0; x.rank()];
+    for (shift, given) in shifts.iter().zip(along) {
+        by[dimension(*given, x.rank())?] += shift;
+    }
+    let shape = x.shape().to_vec();
+    arranged(call, x, out, move |dimension, at| {
+        Some((at as i64 - by[dimension]).rem_euclid(shape[dimension] as i64) as usize)
+    })
+}
+
+/// The gradient of one half times the sigmoid of the other.
+pub(super) fn halves_back(
+    call: &mut Call,
+    grad: &Operand,
+    x: &Operand,
+    along: i64,
+    out: &Operand,
+) -> Outcome {
+    let ([a, b], [to_a, to_b]) = (halves(x, along)?, halves(out, along)?);
+    let begin = call.mark();
+    call.each(float(|[grad, b]| grad * sigmoid(b)), [grad, &b], &to_a)?;
+    let slope = float(|[grad, a, b]| grad * a * sigmoid(b) * (1.0 - sigmoid(b)));
+    call.each(slope, [grad, &a, &b], &to_b)?;
+    call.join(begin);
+    Ok(())
+}
+
+/// Copies a tensor into a larger one, or a part of it where the room in front is negative.
+pub(super) fn placed(call: &mut Call, x: &Operand, front: &[i64], out: &Operand) -> Outcome {
+    let (mut from, mut to) = (x.view.clone(), out.view.clone());
+    for (at, front) in front.iter().enumerate() {
+        let skipped = (-front).max(0) as usize;
+        let first = (*front).max(0) as usize;
+        let room = to.shape[at].saturating_sub(first);
+        let length = from.shape[at].saturating_sub(skipped).min(room);
+        from = from.part(at, skipped.min(from.shape[at]), length);
+        to = to.part(at, first.min(to.shape[at]), length);
+    }
+    call.each(same(), [&x.seen(from)], &out.seen(to))
 }
 
 operators! {
@@ -337,35 +398,13 @@ operators! {
         let front = in_front(&objects::integers(padding)?, x.rank());
         let begin = call.mark();
         call.each(number(move |[]| value.float, move |[]| value.integer), [], &out)?;
-        // The remaining part of the input, where padding may be negative, and its destination.
-        let (mut from, mut to) = (x.view.clone(), out.view.clone());
-        for (at, front) in front.iter().enumerate() {
-            let skipped = (-front).max(0) as usize;
-            let first = (*front).max(0) as usize;
-            let room = to.shape[at].saturating_sub(first);
-            let length = from.shape[at].saturating_sub(skipped).min(room);
-            from = from.part(at, skipped.min(from.shape[at]), length);
-            to = to.part(at, first.min(to.shape[at]), length);
-        }
-        call.each(same(), [&x.seen(from)], &out.seen(to))?;
+        placed(call, &x, &front, &out)?;
         call.join(begin);
         Ok(())
     };
     aclnnFlip |call, x: Input, along: Integers, out: Output| flipped(call, &x, &along, &out);
     aclnnRoll |call, x: Input, shifts: Integers, along: Integers, out: Output| {
-        if along.is_empty() {
-            let count = x.elements() as i64;
-            let shift = shifts.first().copied().unwrap_or(0);
-            return call.moved(&x, &out, move |index| Some((index as i64 - shift).rem_euclid(count) as usize));
-        }
-        let mut by = vec![0; x.rank()];
-        for (shift, given) in shifts.iter().zip(&along) {
-            by[dimension(*given, x.rank())?] += shift;
-        }
-        let shape = x.shape().to_vec();
-        arranged(call, &x, &out, move |dimension, at| {
-            Some((at as i64 - by[dimension]).rem_euclid(shape[dimension] as i64) as usize)
-        })
+        rolled(call, &x, [&shifts, &along], &out)
     };
     aclnnRepeat |call, x: Input, _times: IntegerArray, out: Output| {
         let mut x = x;
@@ -441,12 +480,7 @@ operators! {
         call.each(float(|[a, b]| a * sigmoid(b)), [&a, &b], &out)
     };
     aclnnGluBackward |call, grad: Input, x: Input, along: i64, out: Output| {
-        let ([a, b], [to_a, to_b]) = (halves(&x, along)?, halves(&out, along)?);
-        let begin = call.mark();
-        call.each(float(|[grad, b]| grad * sigmoid(b)), [&grad, &b], &to_a)?;
-        call.each(float(|[grad, a, b]| grad * a * sigmoid(b) * (1.0 - sigmoid(b))), [&grad, &a, &b], &to_b)?;
-        call.join(begin);
-        Ok(())
+        halves_back(call, &grad, &x, along, &out)
     };
     aclnnSwiGlu |call, x: Input, along: i64, out: Output| {
         let [a, b] = halves(&x, along)?;

@@ -32,7 +32,7 @@ fn ordered<C: Number>(row: &[C], descending: bool) -> Vec<usize> {
 }
 
 /// The first elements of each row in order, and their places: as many as the outputs have room for.
-fn sorted(
+pub(super) fn sorted(
     call: &mut Call,
     x: &Operand,
     outputs: [Operand; 2],

@@ -3,17 +3,18 @@
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
 
-use softacl_base::arguments::Arguments;
+use softacl_base::arguments::{Arguments, HostTensor};
 use softacl_base::attributes::Attributes;
 use softacl_base::runtime::NamedOperators;
 
+use crate::aclnn::data_type::DataType;
 use crate::aclnn::executor;
 use crate::aclnn::object::{self, Object, ObjectKind};
-use crate::aclnn::tensor::{Layout, PLAIN_FORMATS, Tensor};
+use crate::aclnn::tensor::{Layout, PLAIN_FORMATS, Tensor, scalar};
 use crate::code::{API_NOT_SUPPORTED, Outcome, fault};
 use crate::errors;
 use crate::exports::tensor_desc::TensorDesc;
-use crate::ffi::{In, complain};
+use crate::ffi::complain;
 
 const ND: i32 = 2;
 /// The data type of a tensor that is not there.
@@ -36,18 +37,25 @@ pub(crate) struct Operand {
 }
 
 impl Operand {
-    /// The integers of a tensor in the host's memory.
-    fn numbers(&self) -> Vec<i64> {
+    /// The numbers of a tensor in the host's memory. One of a type that operators do not compute with has none.
+    fn on_host(&self, index: usize) -> Outcome<Option<HostTensor>> {
+        let Some(kind) = DataType::from_code(self.desc.data_type) else {
+            return Ok(None);
+        };
         let lengths = self.desc.shape.iter();
-        let count = lengths.map(|length| (*length).max(0) as usize).product();
-        match self.desc.data_type {
-            9 => In::<i64>::at(self.data).array(count).unwrap_or_default(),
-            3 => {
-                let small = In::<i32>::at(self.data).array(count).unwrap_or_default();
-                small.into_iter().map(i64::from).collect()
-            }
-            _ => Vec::new(),
-        }
+        let shape: Vec<usize> = lengths.map(|it| (*it).max(0) as usize).collect();
+        let addresses = (0..shape.iter().product()).map(|it: usize| match self.data {
+            0 => 0,
+            data => data + it * kind.size(),
+        });
+        let values = addresses.map(|it| scalar(it, self.desc.data_type));
+        let values = values.collect::<Outcome<_>>()?;
+        Ok(Some(HostTensor {
+            index,
+            kind,
+            shape,
+            values,
+        }))
     }
 
     /// A device's private layouts are this library's choice: elements are in order at the beginning of the
@@ -111,10 +119,10 @@ fn known(operator: &str) -> Option<(&'static dyn NamedOperators, &'static str)> 
 
 /// Makes tensors of the operands for as long as the operator is described.
 fn fill(arguments: &mut Arguments<'_>, inputs: &[Operand], outputs: &[Operand]) -> Outcome {
-    for input in inputs {
+    for (index, input) in inputs.iter().enumerate() {
         let is_on_host = input.desc.is_on_host;
         if is_on_host {
-            arguments.host.push(input.numbers());
+            arguments.host.extend(input.on_host(index)?);
         }
         let is_missing = input.desc.data_type == UNDEFINED;
         arguments.inputs.push(match is_on_host || is_missing {

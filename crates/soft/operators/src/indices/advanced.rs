@@ -21,15 +21,15 @@ struct Advanced {
 }
 
 impl Advanced {
-    fn new(x: &Operand, given: &[Operand]) -> Outcome<(Self, Vec<Operand>)> {
+    fn new(x: &Operand, given: &[Option<Operand>]) -> Outcome<(Self, Vec<Operand>)> {
         let mut indices = vec![None; x.rank()];
         let mut used: Vec<Operand> = Vec::new();
         let mut shape = Vec::new();
         for (dimension, index) in given.iter().enumerate().take(x.rank()) {
             // A tensor of no elements means a missing one.
-            if index.shape() == [0] {
+            let Some(index) = index.as_ref().filter(|it| it.shape() != [0]) else {
                 continue;
-            }
+            };
             let Some(both) = softacl_base::view::broadcast_shape(&shape, index.shape()) else {
                 return softacl_base::status::refuse("the indices do not broadcast");
             };
@@ -94,10 +94,31 @@ impl Advanced {
 
 pub(super) fn indexed(call: &mut Call, [x, list, out]: [usize; 3]) -> Outcome {
     let (x, given, out) = (call.input(x)?, call.inputs(list)?, call.output(out)?);
+    let given: Vec<Option<Operand>> = given.into_iter().map(Some).collect();
+    picked(call, x, &given, out)
+}
+
+/// As `aclnnIndex`, of indices for those dimensions that have a 1 in a list.
+pub(crate) fn indexed_by(
+    call: &mut Call,
+    x: Operand,
+    is_indexed: &[i64],
+    given: Vec<Operand>,
+    out: Operand,
+) -> Outcome {
+    let mut given = given.into_iter();
+    let indices: Vec<Option<Operand>> = is_indexed
+        .iter()
+        .map(|it| if *it == 0 { None } else { given.next() })
+        .collect();
+    picked(call, x, &indices, out)
+}
+
+fn picked(call: &mut Call, x: Operand, given: &[Option<Operand>], out: Operand) -> Outcome {
     if out.view.is_empty() {
         return Ok(());
     }
-    let (advanced, used) = Advanced::new(&x, &given)?;
+    let (advanced, used) = Advanced::new(&x, given)?;
     require(
         x.view.kind == out.view.kind,
         "the data types are not the same",
@@ -123,6 +144,7 @@ pub(super) fn indexed(call: &mut Call, [x, list, out]: [usize; 3]) -> Outcome {
 
 pub(super) fn put(call: &mut Call, [x, list, values]: [usize; 3], accumulate: bool) -> Outcome {
     let (x, given, source) = (call.in_place(x)?, call.inputs(list)?, call.input(values)?);
+    let given: Vec<Option<Operand>> = given.into_iter().map(Some).collect();
     let (advanced, used) = Advanced::new(&x, &given)?;
     // Of all indices none has an element: they are no missing ones, and name no place.
     if used.is_empty() {

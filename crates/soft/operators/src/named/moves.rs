@@ -1,0 +1,266 @@
+//! Operators that arrange elements, or pick some.
+
+use super::NamedOperator;
+use super::elements::same;
+use crate::indices::{gathered, indexed_by, rows as picked_rows, scatter_elements};
+use crate::shapes::{self, arranged, flipped, halves, joined};
+use crate::sorting::sorted;
+use softacl_base::arguments::Arguments;
+use softacl_base::call::Call;
+use softacl_base::code::Outcome;
+use softacl_base::dense::dimension;
+use softacl_base::formula::{float, number};
+use softacl_base::operand::Operand;
+use softacl_base::status::{refuse, require};
+
+pub(super) const OPERATORS: &[NamedOperator] = &[
+    ("AsStrided", as_strided),
+    ("BroadcastTo", |call, all| {
+        super::each(call, all, number(|[x]| x, |[x]| x))
+    }),
+    ("Cast", same),
+    ("ConcatD", |call, all| {
+        let mut parts = Vec::new();
+        for index in 0..all.inputs.len() {
+            parts.push(all.operand(call, index)?);
+        }
+        let out = call.output(all.output())?;
+        let along = dimension(all.attributes.integer("concat_dim", 0), out.rank())?;
+        joined(call, parts, along, &out)
+    }),
+    ("Flatten", same),
+    ("GatherElements", |call, all| {
+        let (x, index) = (all.operand(call, 0)?, all.operand(call, 1)?);
+        let out = call.output(all.output())?;
+        gathered(call, &x, all.attributes.integer("dim", 0), index, &out)
+    }),
+    ("GatherV2", |call, all| {
+        let (x, index) = (all.operand(call, 0)?, all.operand(call, 1)?);
+        let out = call.output(all.output())?;
+        let along = all.integers(2).first().copied().unwrap_or(0);
+        picked_rows(call, &x, along, &index, &out)
+    }),
+    ("GLU", |call, all| {
+        let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        let [a, b] = halves(&x, all.attributes.integer("dim", -1))?;
+        let formula = float(|[a, b]| a * crate::functions::sigmoid(b));
+        call.each(formula, [&a, &b], &out)
+    }),
+    ("Identity", same),
+    ("Index", |call, all| {
+        let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        let mut given = Vec::new();
+        for index in 3..all.inputs.len() {
+            given.push(all.operand(call, index)?);
+        }
+        indexed_by(call, x, &all.integers(1), given, out)
+    }),
+    ("Pack", |call, all| {
+        let out = call.output(all.output())?;
+        let along = dimension(all.attributes.integer("axis", 0), out.rank())?;
+        let mut parts = Vec::new();
+        for index in 0..all.inputs.len() {
+            let part = all.operand(call, index)?;
+            parts.push(part.seen(part.view.clone().with_dimension(along)));
+        }
+        joined(call, parts, along, &out)
+    }),
+    // The padding begins with the first dimension, in pairs.
+    ("PadV3", |call, all| {
+        let (x, value) = (all.operand(call, 0)?, all.operand(call, 2)?);
+        let out = call.output(all.output())?;
+        if all.attributes.text("mode") != "constant" {
+            return refuse("PadV3 supports no mode but constant");
+        }
+        let front: Vec<i64> = all.integers(1).into_iter().step_by(2).collect();
+        require(
+            front.len() == x.rank(),
+            "there is not a padding for each dimension",
+        )?;
+        let value = value.shaped(&[])?;
+        call.each(number(|[value]| value, |[value]| value), [&value], &out)?;
+        shapes::placed(call, &x, &front, &out)
+    }),
+    ("ReverseV2", |call, all| {
+        let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        flipped(call, &x, &all.integers(1), &out)
+    }),
+    ("Roll", |call, all| {
+        let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        let [shifts, dims] = ["shifts", "dims"].map(|it| all.attributes.integers(it));
+        shapes::rolled(call, &x, [&shifts, &dims], &out)
+    }),
+    ("ScatterElements", |call, all| {
+        let axis = all.attributes.integer("axis", 0);
+        scatter_elements(call, [0, 1, 2].map(|it| all.input(it)), axis, all.output())
+    }),
+    ("Slice", |call, all| {
+        let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        let begin = all.integers(1);
+        require(
+            begin.len() == x.rank(),
+            "there is not a begin for each dimension",
+        )?;
+        from(call, &x, &out, &begin, &vec![1; x.rank()])
+    }),
+    ("Sort", |call, all| {
+        let x = all.operand(call, 0)?;
+        let outputs = super::two_outputs(call, all)?;
+        let is_descending = all.attributes.integer("descending", 0) != 0;
+        sorted(
+            call,
+            &x,
+            outputs,
+            all.attributes.integer("axis", -1),
+            is_descending,
+        )
+    }),
+    ("StridedSlice", strided_slice),
+    ("Tile", |call, all| {
+        let (mut x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        while x.rank() < out.rank() {
+            x.view = x.view.with_dimension(0);
+        }
+        let shape = x.shape().to_vec();
+        arranged(call, &x, &out, move |dimension, at| {
+            Some(at % shape[dimension].max(1))
+        })
+    }),
+    ("TopKV2", |call, all| {
+        let x = all.operand(call, 0)?;
+        let outputs = super::two_outputs(call, all)?;
+        let is_descending = all.attributes.integer("largest", 1) != 0;
+        sorted(
+            call,
+            &x,
+            outputs,
+            all.attributes.integer("dim", -1),
+            is_descending,
+        )
+    }),
+    ("TransData", same),
+    ("Transpose", transposed),
+    ("Tril", |call, all| triangle(call, all, false)),
+    ("Triu", |call, all| triangle(call, all, true)),
+    // The inputs are the target and the source, each before its shape, strides and offset.
+    ("ViewCopy", |call, all| {
+        let target = call.in_place(all.input(0))?;
+        let source = all.operand(call, 4)?;
+        let target = viewed(&target, [1, 2, 3].map(|it| all.integers(it)))?;
+        let source = viewed(&source, [5, 6, 7].map(|it| all.integers(it)))?;
+        call.each(number(|[x]| x, |[x]| x), [&source], &target)
+    }),
+];
+
+const STRIDES: &str = "there is not a stride for each dimension";
+
+fn triangle(call: &mut Call, all: &Arguments<'_>, is_upper: bool) -> Outcome {
+    let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+    let diagonal = all.attributes.integer("diagonal", 0);
+    shapes::triangle(call, &x, diagonal, is_upper, &out)
+}
+
+/// The order of the dimensions is the second input.
+fn transposed(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+    let given = all.integers(1);
+    let mut order = Vec::with_capacity(given.len());
+    for number in given {
+        order.push(dimension(number, x.rank())?);
+    }
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    require(
+        sorted.iter().copied().eq(0..x.rank()),
+        "the order does not name each dimension once",
+    )?;
+    let turned = x.seen(x.view.permuted(&order));
+    call.each(number(|[x]| x, |[x]| x), [&turned], &out)
+}
+
+/// Some elements of a tensor without gaps: their shape, strides and offset count in elements.
+fn viewed(x: &Operand, [shape, strides, offset]: [Vec<i64>; 3]) -> Outcome<Operand> {
+    require(shape.len() == strides.len(), STRIDES)?;
+    let offset = offset.first().copied().unwrap_or(0);
+    let mut given = shape.iter().chain(&strides).chain(Some(&offset));
+    require(
+        given.all(|it| *it >= 0),
+        "a shape, stride or offset is negative",
+    )?;
+    let size = x.view.kind.size();
+    let bytes = |elements: &i64| (*elements as usize).saturating_mul(size);
+    let mut view = x.view.clone();
+    view.shape = shape.iter().map(|it| *it as usize).collect();
+    view.strides = strides.iter().map(bytes).collect();
+    let end = view
+        .span()
+        .and_then(|span| span.checked_add(bytes(&offset)));
+    let fits = end.is_some_and(|end| end as u64 <= x.view.bytes());
+    require(fits, "a view reaches beyond its tensor")?;
+    view.address += bytes(&offset);
+    Ok(x.seen(view))
+}
+
+/// Elements from a begin by steps, in each dimension.
+fn from(call: &mut Call, x: &Operand, out: &Operand, begin: &[i64], steps: &[i64]) -> Outcome {
+    let (begin, steps) = (begin.to_vec(), steps.to_vec());
+    let shape = x.shape().to_vec();
+    arranged(call, x, out, move |dimension, at| {
+        let place = begin[dimension] + steps[dimension] * at as i64;
+        usize::try_from(place)
+            .ok()
+            .filter(|it| *it < shape[dimension])
+    })
+}
+
+/// The inputs are shape, strides and offset in elements of the first input, which lie in order.
+fn as_strided(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+    let (strides, offset) = (all.integers(2), all.integers(3));
+    let shape = out.shape().to_vec();
+    require(strides.len() == shape.len(), STRIDES)?;
+    let offset = offset.first().copied().unwrap_or(0);
+    call.moved(&x, &out, move |index| {
+        let at = shapes::coordinates(index, &shape);
+        let each = at.iter().zip(&strides);
+        let place = offset + each.map(|(at, stride)| *at as i64 * stride).sum::<i64>();
+        usize::try_from(place).ok()
+    })
+}
+
+/// The inputs are begin, end and step of each dimension. The bits of an attribute name dimensions that the output
+/// does not have.
+fn strided_slice(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+    let mask = |name: &str| all.attributes.integer(name, 0);
+    if mask("ellipsis_mask") != 0 || mask("new_axis_mask") != 0 {
+        return refuse("a mask of StridedSlice is not supported");
+    }
+    let (begin, steps) = (all.integers(1), all.integers(3));
+    let complete = begin.len() == x.rank() && steps.len() == x.rank();
+    require(
+        complete,
+        "there is not a begin and a step for each dimension",
+    )?;
+    let named = |bits: i64, dimension: usize| bits >> dimension & 1 == 1;
+    let first = |dimension: usize| {
+        let (length, given) = (x.shape()[dimension] as i64, begin[dimension]);
+        match (named(mask("begin_mask"), dimension), steps[dimension] < 0) {
+            (true, true) => length - 1,
+            (true, false) => 0,
+            _ if given < 0 => given + length,
+            _ => given,
+        }
+    };
+    let firsts: Vec<i64> = (0..x.rank()).map(first).collect();
+    let mut shape = out.shape().iter().copied();
+    let mut wide = Vec::with_capacity(x.rank());
+    for dimension in 0..x.rank() {
+        wide.push(match named(mask("shrink_axis_mask"), dimension) {
+            true => 1,
+            false => shape.next().unwrap_or(1),
+        });
+    }
+    let out = out.shaped(&wide)?;
+    from(call, &x, &out, &firsts, &steps)
+}

@@ -1,0 +1,58 @@
+//! Operators of several parts that are in files by their kind: recurrent layers, distances, decompositions.
+
+use super::NamedOperator;
+use crate::{algebra, alignment, decompositions, gated, recurrent, sync_norms};
+use softacl_base::arguments::Arguments;
+use softacl_base::call::Call;
+use softacl_base::code::Outcome;
+use softacl_base::formula::float;
+
+pub(super) const OPERATORS: &[NamedOperator] = &[
+    ("CTCLossV2", alignment::loss),
+    ("CTCLossV2Grad", alignment::loss_gradient),
+    ("Cdist", |call, all| {
+        let (a, b) = (call.input(all.input(0))?, call.input(all.input(1))?);
+        let out = call.output(all.output())?;
+        algebra::distances(call, [&a, &b], all.attributes.float("p"), &out)
+    }),
+    ("CdistGrad", |call, all| {
+        let inputs = [0, 1, 2, 3].map(|it| all.input(it));
+        algebra::distances_back(call, inputs, all.attributes.float("p"), all.output())
+    }),
+    ("DynamicGRUV2", gated::gru),
+    ("DynamicGRUV2Grad", gated::gru_gradient),
+    ("DynamicRNN", |call, all| recurrent::lstm(call, all, 1)),
+    ("DynamicRNNGrad", |call, all| {
+        recurrent::lstm_gradient(call, all, 1)
+    }),
+    ("DynamicRNNV2", |call, all| recurrent::lstm(call, all, 2)),
+    ("DynamicRNNV2Grad", |call, all| {
+        recurrent::lstm_gradient(call, all, 2)
+    }),
+    ("LogSpaceD", logarithmic),
+    ("Pdist", |call, all| {
+        let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
+        algebra::distances_of_pairs(call, x, all.attributes.float("p"), out)
+    }),
+    ("Qr", decompositions::qr),
+    ("Svd", decompositions::svd),
+    ("SyncBatchNormBackwardReduce", sync_norms::gradient_sums),
+    ("SyncBatchNormGatherStats", sync_norms::gathered_sums),
+    (
+        "SyncBatchNormBackwardElemt",
+        sync_norms::gradient_by_element,
+    ),
+];
+
+/// Powers of a base with exponents at equal distances; the input counts from 0.
+fn logarithmic(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
+    let [start, end, base] = ["start", "end", "base"].map(|it| all.attributes.float(it));
+    let steps = all.attributes.integer("steps", 1) - 1;
+    let step = (end - start) / (steps.max(1) as f64);
+    call.each(
+        float(move |[number]| base.powf(start + step * number)),
+        [&x],
+        &out,
+    )
+}

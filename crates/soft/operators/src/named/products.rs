@@ -1,0 +1,47 @@
+//! Products of matrices.
+
+use super::NamedOperator;
+use softacl_base::arguments::Arguments;
+use softacl_base::call::Call;
+use softacl_base::code::Outcome;
+use softacl_base::formula::float;
+use softacl_base::matmul::multiply;
+use softacl_base::status::refuse;
+
+pub(super) const OPERATORS: &[NamedOperator] = &[
+    ("BatchMatMul", |call, all| {
+        product(call, all, ["adj_x1", "adj_x2"])
+    }),
+    ("BatchMatMulV2", |call, all| {
+        product(call, all, ["adj_x1", "adj_x2"])
+    }),
+    ("MatMul", |call, all| {
+        product(call, all, ["transpose_x1", "transpose_x2"])
+    }),
+    ("MatMulV2", |call, all| {
+        product(call, all, ["transpose_x1", "transpose_x2"])
+    }),
+];
+
+/// Products of matrices, each of which may be turned, plus a vector. The attributes say which are turned.
+fn product(call: &mut Call, all: &Arguments<'_>, attributes: [&str; 2]) -> Outcome {
+    let turned = |call: &mut Call, index: usize| {
+        let x = call.input(all.input(index))?;
+        let Some(rows) = x.rank().checked_sub(2) else {
+            return refuse("a tensor is no matrix");
+        };
+        let mut order: Vec<usize> = (0..x.rank()).collect();
+        order.swap(rows, rows + 1);
+        Ok(match all.attributes.integer(attributes[index], 0) {
+            0 => x,
+            _ => x.seen(x.view.permuted(&order)),
+        })
+    };
+    let (a, b) = (turned(call, 0)?, turned(call, 1)?);
+    let (bias, out) = (call.optional(all.input(2))?, call.output(all.output())?);
+    multiply(call, a, b, out.clone(), 0)?;
+    match bias {
+        Some(bias) => call.each(float(|[x, bias]| x + bias), [&out, &bias], &out),
+        None => Ok(()),
+    }
+}

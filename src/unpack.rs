@@ -136,7 +136,8 @@ pub(crate) fn soft() -> anyhow::Result<SoftRuntime> {
     if embedded::SOFTACL.is_empty() {
         bail!("this build has no software runtime in it: build with the feature `softacl`");
     }
-    let root = place::find(CONTENT_HASH)?.join("softacl");
+    // MindSpore takes the folder that has CANN from this name.
+    let root = place::find(CONTENT_HASH)?.join("softacl/cann");
     let soft = SoftRuntime {
         include: root.join("include"),
         lib: root.join("lib64"),

@@ -510,7 +510,7 @@ fn doctor_looks_at_a_program_on_the_software_runtime() {
     .expect(0);
     let out = outcome.out();
     assert!(
-        out.contains("by --soft") && out.contains("softacl/lib64/libascendcl.so"),
+        out.contains("by --soft") && out.contains("softacl/cann/lib64/libascendcl.so"),
         "{out}"
     );
     assert!(!out.contains("PROBLEM"), "{out}");

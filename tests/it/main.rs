@@ -68,6 +68,8 @@ mod merge;
 mod messages;
 /// What Prometheus reads of a program while it is recorded.
 mod metrics;
+/// MindSpore, where a variable names an interpreter that has it.
+mod mindspore;
 /// A recording inside a recording.
 mod nested;
 /// Times of programs with a host that never rests.

@@ -213,7 +213,7 @@ fn from(call: &mut Call, x: &Operand, out: &Operand, begin: &[i64], steps: &[i64
     })
 }
 
-/// The inputs are shape, strides and offset in elements of the first input, which lie in order.
+/// The inputs are shape, strides and offset in elements of the first input, which are in order.
 fn as_strided(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
     let (strides, offset) = (all.integers(2), all.integers(3));

@@ -13,11 +13,12 @@ use crate::ffi::{Out, complain};
 use crate::sync::{Mutex, lock};
 
 /// `ge::graphStatus`.
-type GraphStatus = u32;
+pub(super) type GraphStatus = u32;
+pub(super) const GRAPH_SUCCESS: GraphStatus = 0;
 const GRAPH_FAILED: GraphStatus = u32::MAX;
 
 /// A shared pointer: the object, and the control block.
-type SharedPointer = [usize; 2];
+pub(super) type SharedPointer = [usize; 2];
 
 /// Each text of an `AscendString` once. They stay: the copies of a string share its text.
 static TEXTS: Mutex<BTreeSet<Box<CStr>>> = Mutex::new(BTreeSet::new());
@@ -42,7 +43,7 @@ fn text_of(string: &Out<SharedPointer>) -> Option<&'static CStr> {
     (text != 0).then(|| unsafe { CStr::from_ptr(text as *const c_char) })
 }
 
-fn refuse(function: &'static str) -> GraphStatus {
+pub(super) fn refuse(function: &'static str) -> GraphStatus {
     let text = format!("{function} is not supported: softacl builds no models");
     complain(&text);
     let why = "softacl builds no models";

@@ -95,6 +95,15 @@ acl! {
         version.put(API_VERSION)
     }
 
+    // The device reaches pinned memory of the runtime alone.
+    fn halHostRegister(_memory: usize, _size: u64, _flags: u32, _device: u32, _address: usize) {
+        fault(NOT_SUPPORTED, "the driver does not register memory of the host")
+    }
+
+    fn halHostUnregister(_memory: usize, _device: u32) {
+        fault(NOT_SUPPORTED, "the driver does not register memory of the host")
+    }
+
     fn drvGetDevNum(count: Out<u32>) {
         if count.is_null() {
             return fault(INVALID_VALUE, "the result is NULL");

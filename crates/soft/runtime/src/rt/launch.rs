@@ -2,7 +2,7 @@
 //! `launch_ns` that does nothing.
 
 use super::rt;
-use crate::code::{Outcome, check};
+use crate::code::{API_NOT_SUPPORTED, Outcome, check, fault};
 use crate::engine::task::Operator;
 use crate::ffi::{Callback, In, Out, Text};
 use crate::stream::launch;
@@ -92,6 +92,11 @@ rt! {
         check(stub != 0, "the function is NULL")?;
         name.get()?;
         kernel::binary(binary).map(drop)
+    }
+
+    // The oldest way: the arguments come by other calls, which do not exist here.
+    fn rtLaunch(_stub: usize) {
+        fault(API_NOT_SUPPORTED, "softacl has no launch without its arguments")
     }
 
     fn [rtBinaryUnLoad, rtDevBinaryUnRegister](binary: usize) { kernel::unload(binary) }

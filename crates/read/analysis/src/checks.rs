@@ -97,15 +97,17 @@ impl Fold for Findings {
             })
         });
         let mut found: Vec<Finding> = found.collect();
-        found.sort_by_key(|it| {
-            (
-                it.severity,
-                -it.total_ns,
-                it.begin_ns,
-                it.check,
-                it.pid,
-                it.tid,
-            )
+        // The order is total: checks keep their findings by hash.
+        found.sort_by(|a, b| {
+            let key = |it: &Finding| {
+                let first = (it.severity, -it.total_ns, it.begin_ns, it.check);
+                (first, it.pid, it.tid, it.site.call, it.count)
+            };
+            let other = |it: &Finding| it.other.as_ref().map(|it| it.call);
+            key(a)
+                .cmp(&key(b))
+                .then_with(|| other(a).cmp(&other(b)))
+                .then_with(|| a.what.cmp(&b.what))
         });
         found
     }

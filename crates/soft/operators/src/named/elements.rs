@@ -96,6 +96,7 @@ pub(super) const OPERATORS: &[NamedOperator] = formulas! {
     "Tanh" = float(|[x]| x.tanh());
     "Trunc" = number(|[x]| x.trunc(), |[x]| x);
     "Xlogy" = float(|[x, y]| x_log_y(x, y));
+    "OnesLike" = number(|[_]| 1.0, |[_]: [i64; 1]| 1);
     "ZerosLike" = number(|[_]| 0.0, |[_]: [i64; 1]| 0);
 };
 

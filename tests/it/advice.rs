@@ -49,8 +49,9 @@ fn rounds_of_the_demos_are_found_as_steps() {
             let marked = document(&["steps"], &path);
             assert_eq!(marked["processes"][0]["origin"], "named");
             let pairs = begins(&marked).into_iter().zip(found);
-            for ((begin, end), (first, _)) in pairs {
-                assert!((begin..end).contains(&first), "{begin} {first} {end}");
+            for ((begin, _), (first, _)) in pairs {
+                // The device may begin after the range on the host has ended.
+                assert!(begin <= first, "{begin} {first}");
             }
         }
     }

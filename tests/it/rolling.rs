@@ -213,7 +213,7 @@ fn a_pattern_in_quotes_is_one_recording() {
 
     let time = |files: &[PathBuf]| json(&["what-if"], files)["makespan_ns"].as_i64();
     assert!(time(&set) > time(&files[..1]) && time(&files[..1]).is_some());
-    let refused = command(&["what-if"], &files).expect(125);
+    let refused = command(&["what-if"], &files).expect(2);
     assert!(
         refused.err().contains("by a pattern in quotes"),
         "{refused}"

@@ -16,8 +16,16 @@ pub(super) struct Words<'a> {
     pub(super) trace: &'a Trace,
     /// The end of the known time.
     pub(super) now: i64,
+    /// The end of the last process, or the end of the known time if a process has not ended.
+    last_end: i64,
     several_devices: bool,
     several_processes: bool,
+}
+
+/// The end of the last process; `None` while a process runs.
+fn last_end(trace: &Trace) -> Option<i64> {
+    let ends = trace.processes().iter().map(|it| it.end_ns);
+    ends.collect::<Option<Vec<i64>>>()?.into_iter().max()
 }
 
 impl<'a> Words<'a> {
@@ -26,16 +34,17 @@ impl<'a> Words<'a> {
         Self {
             trace,
             now,
+            last_end: last_end(trace).unwrap_or(now),
             several_devices: trace.streams().iter().any(|it| Some(it.device) != device),
             several_processes: trace.processes().len() > 1,
         }
     }
 
-    /// When a process ended, if that was before the end of the known time: all that are killed together
-    /// end there.
+    /// When a process ended, if that was before the others: all that are killed together end at nearly the same time. The
+    /// recording may end much later, on a busy host.
     pub(super) fn gone(&self, process: ProcessId) -> Option<i64> {
         let end = self.trace.process(process).end_ns;
-        end.filter(|it| *it < self.now.saturating_sub(BEFORE_NS))
+        end.filter(|it| *it < self.last_end.saturating_sub(BEFORE_NS))
     }
 
     fn of_process(&self, process: ProcessId) -> String {

@@ -30,6 +30,7 @@ mod graphs;
 mod hang;
 /// Causes of idle time, and that they add up.
 mod idle;
+mod killed_programs;
 mod late_times;
 mod memory;
 /// Tracer overhead.

@@ -1,9 +1,9 @@
 //! Reports on programs that were killed while they waited.
 
-use ascend_trace_analysis::hang::{Hangs, Report};
+use ascend_trace_analysis::hang::{Culprit, Hangs, Report, RootKind};
 use ascend_trace_analysis::{Fold, Window};
 use ascend_trace_recording::Ending;
-use ascend_trace_recording::rows::{ProcessEndRow, Row};
+use ascend_trace_recording::rows::{EndRow, ProcessEndRow, Row};
 use ascend_trace_testkit::Timeline;
 
 /// A call that ends then has not returned.
@@ -18,27 +18,34 @@ fn killed_at(ends: [i64; 2]) -> Report {
     )
     .expect("a timeline");
     for row in &mut timeline.rows {
-        match row {
-            Row::Call(row) if row.end_ns == OPEN_NS => row.ending = Ending::Open,
-            Row::End(row) => (row.end_ns, row.exit_status) = (ends[1] + 2_000_000_000, 137),
-            _ => {}
+        if let Row::Call(row) = row
+            && row.end_ns == OPEN_NS
+        {
+            row.ending = Ending::Open;
         }
     }
-    let place = timeline.rows.len() - 1;
+    timeline.rows.retain(|row| !matches!(row, Row::End(_)));
     for (process, end_ns) in [1, 2].into_iter().zip(ends) {
         let row = ProcessEndRow { process, end_ns };
-        timeline.rows.insert(place, Row::ProcessEnd(row));
+        timeline.rows.push(Row::ProcessEnd(row));
     }
+    timeline.rows.push(Row::End(EndRow {
+        end_ns: ends[1] + 2_000_000_000,
+        exit_status: 137,
+        reason: String::new(),
+    }));
     Hangs::default().of(&Window::whole(&timeline.trace()))
 }
 
 #[test]
 fn a_recording_that_ends_long_after_its_processes_has_their_waits() {
+    let is_of_task = |it: &Culprit| it.kind != RootKind::Outside;
     let both = killed_at([OPEN_NS, OPEN_NS + 1_000_000]);
+    assert_eq!(both.exit_status, Some(137), "{both:#?}");
     assert_eq!(both.threads.len(), 2, "{both:#?}");
-    assert!(!both.culprits.is_empty(), "{both:#?}");
+    assert!(both.culprits.iter().any(is_of_task), "{both:#?}");
     // A process that ended before the other one waits for nothing.
     let early = killed_at([OPEN_NS, OPEN_NS + 5_000_000_000]);
     assert_eq!(early.threads.len(), 1, "{early:#?}");
-    assert!(early.culprits.is_empty(), "{early:#?}");
+    assert!(!early.culprits.iter().any(is_of_task), "{early:#?}");
 }

@@ -1,13 +1,15 @@
 # MindSpore on an NPU: operators that run one by one, compared with NumPy, and a gradient.
 import mindspore as ms
 import numpy as np
-from mindspore import Tensor, mint, ops
+from mindspore import Tensor, mint, nn, ops
 
 ms.set_device("Ascend")
 ms.set_context(mode=ms.PYNATIVE_MODE)
 
 numbers = np.random.default_rng(0).standard_normal((2, 17, 33)).astype(np.float32)
 A, B, C = numbers[0], numbers[1], np.ascontiguousarray(numbers[1].T)
+CLASSES = np.arange(len(A), dtype=np.int32)
+LOGITS = A - np.log(np.exp(A).sum(-1, keepdims=True))
 CASES = {
     "add": (lambda a, b, c: a + b, A + B),
     "sub": (lambda a, b, c: a - b, A - B),
@@ -20,6 +22,10 @@ CASES = {
     "mean": (lambda a, b, c: mint.mean(a, 0), A.mean(axis=0)),
     "transpose": (lambda a, b, c: ops.transpose(a, (1, 0)), A.T),
     "softmax": (lambda a, b, c: ops.softmax(a, -1), np.exp(A) / np.exp(A).sum(-1, keepdims=True)),
+    "cross-entropy": (
+        lambda a, b, c: nn.CrossEntropyLoss()(a, Tensor(CLASSES)),
+        -LOGITS[CLASSES, CLASSES].mean(),
+    ),
     "gradient": (lambda a, b, c: ms.grad(lambda x: (ops.relu(x) * b).sum())(a), (A > 0) * B),
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Border {
 pub(crate) static START: Border = Border::new();
 pub(crate) static STOP: Border = Border::new();
 
-/// Number of steps so far without a number in their names.
+/// Count of the steps so far that have no number in their names.
 static STEPS: AtomicU32 = AtomicU32::new(0);
 
 /// Bits of the watched conditions.

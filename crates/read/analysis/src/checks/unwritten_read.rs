@@ -1,5 +1,5 @@
-//! A copy to the host takes memory that nothing had written: a copy or a fill before it was shorter. The host gets what was in the
-//! memory before, from another owner.
+//! A copy to the host takes memory that nothing had written: a copy or a fill before it was shorter. The host gets the
+//! earlier bytes of the memory, of another owner.
 //!
 //! Copy no more than was written, or fill the memory first.
 //!

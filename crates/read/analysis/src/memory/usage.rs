@@ -45,6 +45,16 @@ struct LiveAllocation {
     place: MemoryPlace,
     site: usize,
     size: Option<u64>,
+    thread: ThreadId,
+    /// The begin of its call.
+    begin: i64,
+}
+
+impl LiveAllocation {
+    /// Whether a later change is the same allocation, by the call around its call.
+    fn is_inside(&self, outer: &MemoryChange) -> bool {
+        outer.thread == self.thread && outer.call.begin <= self.begin
+    }
 }
 
 /// Follows the memory of a recording.
@@ -90,7 +100,15 @@ impl MemoryUsageFold {
                 let process = self.processes.entry(change.site.process).or_default();
                 let site = process.site(trace, change.site);
                 process.allocate(place, change.at, (site, change.address, size));
-                self.live.insert(key, LiveAllocation { place, site, size });
+                let (thread, begin) = (change.thread, change.call.begin);
+                let allocation = LiveAllocation {
+                    place,
+                    site,
+                    size,
+                    thread,
+                    begin,
+                };
+                self.live.insert(key, allocation);
             }
             MemoryChangeKind::Refused { place, size, code } => {
                 self.refuse(trace, change, (place, size, code));
@@ -107,7 +125,8 @@ impl MemoryUsageFold {
         place.remove(old.site, change.address, old.size);
         match is_freed {
             true => place.releases += 1,
-            // The same allocation again.
+            // A reset of the device gave the memory back.
+            false if !old.is_inside(change) => {}
             false => {
                 place.allocations = place.allocations.saturating_sub(1);
                 let bytes = old.size.unwrap_or(0);

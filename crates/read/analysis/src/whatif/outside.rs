@@ -40,7 +40,7 @@ pub(super) struct Learnt {
     pub(super) found: Vec<Handover>,
     /// Threads, and shapes of their calls after which another thread seems to go on.
     pub(super) awaited: BTreeSet<(u32, u32)>,
-    /// How long threads take to go on after what they seem to wait for; a long time.
+    /// An upper limit of the time that threads take to go on after their wait.
     pub(super) lag: i64,
     /// The sum of the pauses that nothing explains.
     pub(super) unexplained: i64,

@@ -138,3 +138,14 @@ fn memory_is_in_use_until_the_call_that_frees_it_begins() {
         (64, 32)
     );
 }
+
+#[test]
+fn an_address_that_comes_again_is_another_allocation() {
+    let found = usage("t1: aclrtMalloc(64,1000)[0..10us] aclrtMalloc(32,1000)[30us..40us]");
+    let place = &found.places[0];
+    assert_eq!((place.allocations, place.allocated_bytes), (2, 96));
+    assert_eq!((place.end_bytes, place.end_count), (32, 1));
+    let nested = usage("t1: aclrtMalloc(64,1000)[0..10us] aclrtMalloc(64,1000)[2us..8us]");
+    let place = &nested.places[0];
+    assert_eq!((place.allocations, place.allocated_bytes), (1, 64));
+}

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
+use ascend_trace_format::filter::Filters;
 use ascend_trace_format::session::Timing;
 use ascend_trace_ring::Arena;
 
@@ -78,6 +79,8 @@ pub(crate) struct RecordOptions {
     pub(crate) metrics: Option<metrics::MetricsOptions>,
     /// When calls are recorded.
     pub(crate) window: WindowOptions,
+    /// Rules that select the recorded calls.
+    pub(crate) filters: Filters,
     /// How much the trace file keeps; none for everything.
     pub(crate) ring: Option<RingPlan>,
     /// Files that follow each other, if there are several.
@@ -212,7 +215,7 @@ fn prepare(
         (plan.timing, plan.budget),
         plan.stacks,
         clock.source(),
-        plan.window.in_processes,
+        (plan.window.in_processes, plan.filters),
         plan.buffer,
     )
     .with_context(limits)?;

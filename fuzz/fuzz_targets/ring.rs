@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use ascend_trace_format::filter::Filters;
 use ascend_trace_format::record::MAX_WORDS;
 use ascend_trace_format::session::{CHANNELS_OFFSET, SEGMENTS_OFFSET, TickSource, Timing};
 use ascend_trace_format::window::Window;
@@ -57,6 +58,7 @@ fn session(data: &[u8]) -> Option<()> {
         stacks: 0,
         budget: 0,
         window: Window::default(),
+        filters: Filters::NONE,
     };
     let mut arena = Arena::create(Path::new("/dev/shm"), 1 << 18, settings).ok()?;
     let file = File::options().write(true).open(arena.path()).ok()?;

@@ -10,6 +10,7 @@ use crate::call_context::Context;
 use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
+use crate::filters::LeftOut;
 use crate::function_facts;
 use crate::functions::FUNCTIONS;
 use crate::objects::StreamEntry;
@@ -64,7 +65,7 @@ impl Span {
         let mut span = Self {
             id,
             is_inside,
-            is_left_out: window_borders::leaves_out(id, Some(function), traits),
+            left_out: window_borders::leaves_out(state, id, Some(function), traits),
             head: 0,
             function,
             traits,
@@ -105,7 +106,7 @@ impl Span {
             );
             state.rest();
         }
-        if stacks::is_on() && (traits.submits || !span.is_left_out) {
+        if stacks::is_on() && (traits.submits || !span.left_out.is_so()) {
             stacks::note(state, span.around.depth);
         }
         state.descend(span.around, traits.submits, traits.calls_back);
@@ -173,7 +174,8 @@ impl Span {
     fn is_clear(&self, state: &ThreadState, args: &mut [u64], result: u64, end: u64) -> bool {
         if self.is_inside {
             state.end_inside();
-            if self.is_left_out {
+            if self.left_out.is_so() {
+                self.count_filtered(state);
                 return false;
             }
             let succeeded = self.function.ret != RetKind::Error || result == 0;
@@ -244,7 +246,11 @@ impl Span {
                 ..Call::plain(self.id as u16, (self.begin, end), args)
             },
         };
-        let is_first = !self.is_kept_out(record.call.task) && emit::call(state, &record);
+        let is_kept_out = self.is_kept_out(record.call.task);
+        if is_kept_out {
+            self.count_filtered(state);
+        }
+        let is_first = !is_kept_out && emit::call(state, &record);
         if is_first | state.is_sampling() {
             cost::recorded(state, self.around.depth, is_first, (self.begin, end));
         }
@@ -253,11 +259,18 @@ impl Span {
         }
     }
 
-    /// Whether the call leaves no record, since the recording is paused. The nodes of a graph are
+    /// The call leaves no record.
+    fn count_filtered(&self, state: &ThreadState) {
+        if self.left_out == LeftOut::Filtered {
+            state.count_filtered();
+        }
+    }
+
+    /// Whether the call leaves no record, since the recording is paused or its filters leave it out. The nodes of a graph are
     /// always recorded.
     fn is_kept_out(&self, task: Option<TaskWord>) -> bool {
         let builds = |it: TaskWord| matches!(it.untimed, Untimed::Captured | Untimed::Bound);
-        self.is_left_out && !task.is_some_and(builds)
+        self.left_out.is_so() && !task.is_some_and(builds)
     }
 
     /// Numbers the task that the call has submitted and ends its measuring.

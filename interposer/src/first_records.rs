@@ -108,11 +108,15 @@ fn process(producer: &mut Producer) {
         .get(..usize::try_from(length).unwrap_or(0))
         .unwrap_or(&[]);
     process.name = Text::new(path.rsplit(|byte| *byte == b'/').next().unwrap_or(&[]));
-    let rank = RANK_VARIABLES
-        .iter()
-        .find_map(|name| variable_value(name).filter(|value| is_rank(value)));
-    process.rank = Text::new(rank.unwrap_or(&[]));
+    process.rank = Text::new(rank().unwrap_or(&[]));
     tell(producer, &process);
+}
+
+/// The rank of this process, if a launcher has given it one.
+pub(crate) fn rank() -> Option<&'static [u8]> {
+    RANK_VARIABLES
+        .iter()
+        .find_map(|name| variable_value(name).filter(|value| is_rank(value)))
 }
 
 /// A variable of the environment, as the program finds it now.
@@ -135,6 +139,6 @@ pub(crate) fn variable_value(name: &str) -> Option<&'static [u8]> {
     Some(unsafe { core::slice::from_raw_parts(value.cast(), length) })
 }
 
-fn until_nul(bytes: &[u8]) -> &[u8] {
+pub(crate) fn until_nul(bytes: &[u8]) -> &[u8] {
     bytes.split(|byte| *byte == 0).next().unwrap_or(&[])
 }

@@ -27,6 +27,7 @@ mod environment;
 mod errno;
 mod fast;
 mod fast_tls;
+mod filters;
 mod first_records;
 mod function_facts;
 mod functions;

@@ -3,11 +3,14 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{ArgKind, ArgPart, Fact, Function, Role, TaskKind, Untimed};
+use ascend_trace_format::filter::Subject;
 use ascend_trace_format::record::figure::Work;
 use ascend_trace_format::record::{pair, unpair};
 
 use crate::call_context::Context;
 use crate::clock::ticks;
+use crate::contexts::adopt_context;
+use crate::filters::{self, LeftOut};
 use crate::objects::{self, ContextEntry, EventEntry, STREAM_SERIALS, StreamEntry};
 use crate::span::{Hold, Span, TaskState};
 use crate::timing::lane::{self, UntimedSubmission};
@@ -36,6 +39,9 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         hardware::give_way();
     }
     span.stream = resolve_stream(call);
+    if session::is_filtered() && !span.left_out.is_so() && is_stream_left_out(span, call) {
+        span.left_out = LeftOut::Filtered;
+    }
     span.object = event_word(call);
     match call.function.role {
         Role::Task | Role::RecordEvent | Role::WaitEvent | Role::ResetEvent => {
@@ -174,6 +180,21 @@ fn resolve_stream(call: &Context<'_>) -> Option<&'static StreamEntry> {
     Some(stream)
 }
 
+/// Whether filters leave out the stream of the call. A stream without a known number is recorded.
+#[cold]
+fn is_stream_left_out(span: &Span, call: &Context<'_>) -> bool {
+    let is_concerned = session::filters_by(Subject::Stream) && filters::can_leave_out(span.traits);
+    let (true, Some(stream), Some(rules)) = (is_concerned, span.stream, session::rules()) else {
+        return false;
+    };
+    let adopted = adopt_context(call.state);
+    if let (Some(api), Some(_)) = (api::get(), adopted) {
+        submit::learn_id(api, stream);
+    }
+    let number = u32::try_from(stream.acl_id.load(Relaxed)).ok();
+    number.is_some_and(|number| !rules.admits_number(Subject::Stream, Some(number)))
+}
+
 /// The event that the call works on, and the record of it that the call makes or means.
 fn event_word(call: &Context<'_>) -> Option<u64> {
     let handle = call.arg(call.function.event)?;
@@ -256,7 +277,7 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
     let begun = match (span.stream, untouchable) {
         (None, _) => Err(Untimed::Unknown),
         (_, Some(reason)) => Err(reason),
-        _ if span.is_left_out => Err(Untimed::Off),
+        _ if span.left_out.is_so() => Err(Untimed::Off),
         (Some(stream), None) => {
             measurable(call, event).and_then(|extent| match hardware::times(stream, call) {
                 Some(how) => Err(how),

@@ -6,6 +6,7 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
 
+use ascend_trace_format::filter::{Filters, Subject};
 use ascend_trace_format::session::{TickSource, Timing};
 use ascend_trace_format::window::{Condition, Switch};
 use ascend_trace_ring::{AttachError, Session, sys};
@@ -74,6 +75,8 @@ pub(crate) const OUTSIDE: u32 = 2048;
 const PAUSES: u32 = BY_PROGRAM | BY_RECORDER | AT_BEGIN | OUTSIDE;
 /// The recording has a pause that lasts.
 pub(crate) const REPORTED: u32 = 4096;
+/// Any call may be left out by the filters.
+pub(crate) const FILTERED: u32 = 8192;
 
 /// These facts begin to be true, or no longer are. Returns all that were true before.
 pub(crate) fn note(facts: u32, is_so: bool) -> u32 {
@@ -91,10 +94,16 @@ pub(crate) fn is_paused() -> bool {
     RARE.load(Relaxed) & PAUSES != 0
 }
 
-/// Whether a pause lasts, or the recording has one.
+/// Whether a pause lasts, or the recording has one, or filters.
 #[inline]
-pub(crate) fn knows_pause() -> bool {
-    RARE.load(Relaxed) & (PAUSES | REPORTED) != 0
+pub(crate) fn may_leave_out() -> bool {
+    RARE.load(Relaxed) & (PAUSES | REPORTED | FILTERED) != 0
+}
+
+/// Whether the recording has filters.
+#[inline]
+pub(crate) fn is_filtered() -> bool {
+    RARE.load(Relaxed) & FILTERED != 0
 }
 
 /// Copies the facts into the mark of a process that records.
@@ -319,6 +328,7 @@ fn try_join() -> Result<(), Hindrance> {
     note(WATCHED, window::watches_simple_calls());
     note(AT_BEGIN, settings.window.is_paused);
     note(OUTSIDE, settings.window.start != Condition::None);
+    set_rules(&settings.filters);
     let switch = core::ptr::from_ref(session.switch());
     SWITCH.store(switch.cast_mut(), Release);
     clock::begin();
@@ -330,6 +340,40 @@ fn try_join() -> Result<(), Hindrance> {
     MARK.store(mark, Release);
     copy_rare();
     Ok(())
+}
+
+struct Rules(UnsafeCell<Filters>);
+
+// SAFETY: written by the thread that joins the session, before any other thread finds that calls are filtered.
+unsafe impl Sync for Rules {}
+
+/// The filters of the recording.
+static RULES: Rules = Rules(UnsafeCell::new(Filters::NONE));
+/// The subjects of the rules.
+static SUBJECTS: AtomicU32 = AtomicU32::new(0);
+
+/// Takes the filters of the session over.
+fn set_rules(rules: &Filters) {
+    if rules.is_empty() {
+        return;
+    }
+    // SAFETY: no other thread reads the rules before `FILTERED` is noted.
+    unsafe { *RULES.0.get() = *rules };
+    SUBJECTS.store(rules.subjects(), Release);
+    note(FILTERED, true);
+}
+
+/// The filters of the recording, if it has some.
+#[inline]
+pub(crate) fn rules() -> Option<&'static Filters> {
+    let has_some = SUBJECTS.load(Acquire) != 0;
+    // SAFETY: there are subjects, so the rules were written, and they are never written again.
+    has_some.then(|| unsafe { &*RULES.0.get() })
+}
+
+/// Whether filters of the recording are about this subject.
+pub(crate) fn filters_by(subject: Subject) -> bool {
+    SUBJECTS.load(Relaxed) & subject.bit() != 0
 }
 
 fn set_timing(timing: Timing, budget: u32) {

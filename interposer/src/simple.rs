@@ -10,6 +10,7 @@ use ascend_trace_format::record::{Call, CallHead, RecordKind, SLOT_WORDS, STUB};
 use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
+use crate::filters::LeftOut;
 use crate::function_facts;
 use crate::functions::FUNCTIONS;
 use crate::outputs::read_outputs;
@@ -25,16 +26,16 @@ pub(crate) struct Simple {
     depth: u8,
     /// It came while the tracer was at work in its thread.
     is_inside: bool,
-    /// The recording was paused at its begin, and later calls do not depend on this one.
-    is_left_out: bool,
+    /// Whether it leaves no record: decided at its begin.
+    left_out: LeftOut,
     begin: u64,
 }
 
 /// Whether a call that begins now leaves no record.
 #[inline(always)]
-fn is_left_out(id: usize) -> bool {
+fn left_out(state: &ThreadState, id: usize) -> LeftOut {
     let traits = function_facts::of(id).unwrap_or(stubs::shapes::UNTYPED.1);
-    window_borders::leaves_out(id, None, traits)
+    window_borders::leaves_out(state, id, None, traits)
 }
 
 /// The announced head of a running simple call.
@@ -76,7 +77,7 @@ impl Simple {
             state,
             depth: 0,
             is_inside: false,
-            is_left_out: false,
+            left_out: LeftOut::No,
             begin,
         }
     }
@@ -85,12 +86,12 @@ impl Simple {
     fn begin(id: usize, here: usize, args: &[u64], state: NonNull<ThreadState>) -> Self {
         // SAFETY: as in `enter`.
         let thread = unsafe { state.as_ref() };
-        let is_left_out = is_left_out(id);
+        let left_out = left_out(thread, id);
         let depth = thread.deepen(here);
-        if stacks::is_on() && !is_left_out {
+        if stacks::is_on() && !left_out.is_so() {
             stacks::note(thread, depth);
         }
-        let begin = match is_left_out {
+        let begin = match left_out.is_so() {
             true => NO_RECORD,
             false => ticks(),
         };
@@ -99,7 +100,7 @@ impl Simple {
             state,
             depth,
             is_inside: false,
-            is_left_out,
+            left_out,
             begin,
         }
     }
@@ -126,7 +127,7 @@ impl Simple {
                     state,
                     depth: thread.depth(),
                     is_inside: true,
-                    is_left_out: is_left_out(id),
+                    left_out: left_out(thread, id),
                     begin: ticks(),
                 })
             }
@@ -168,12 +169,16 @@ impl Simple {
         true
     }
 
-    /// The recording is paused.
+    /// The recording is paused, or the filters leave the call out.
     #[cold]
     fn skip(self) {
+        // SAFETY: as in `is_clear`.
+        let state = unsafe { self.state.as_ref() };
         if self.is_inside {
-            // SAFETY: as in `is_clear`.
-            unsafe { self.state.as_ref() }.end_inside();
+            state.end_inside();
+        }
+        if self.left_out == LeftOut::Filtered {
+            state.count_filtered();
         }
         self.done();
     }
@@ -203,7 +208,7 @@ impl Simple {
     /// [`Self::leave`], as code that wrappers of functions with as many arguments share.
     #[inline(never)]
     fn leave_as<const ARGS: usize>(self, id: usize, args: &mut [u64; ARGS], result: u64) {
-        if self.is_left_out {
+        if self.left_out.is_so() {
             self.skip();
             return window_borders::call_ends();
         }
@@ -220,7 +225,7 @@ impl Simple {
 
     #[inline(always)]
     fn record(self, id: usize, args: &mut [u64], result: u64, end: u64) {
-        if self.is_left_out {
+        if self.left_out.is_so() {
             return self.skip();
         }
         if !self.is_clear(id) {
@@ -292,7 +297,7 @@ impl Simple {
     #[inline(always)]
     fn record_untyped(self, index: usize, args: &[u64], result: u64, end: u64) {
         let id = usize::from(STUB) + index;
-        if self.is_left_out {
+        if self.left_out.is_so() {
             return self.skip();
         }
         if !self.is_clear(id) {

@@ -4,6 +4,7 @@ use core::ffi::c_void;
 
 use ascend_trace_format::api::{ArgPart, Function, Untimed};
 
+use crate::filters::LeftOut;
 use crate::function_facts::Traits;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::thread::{self, Around};
@@ -17,8 +18,8 @@ pub(crate) struct Span {
     pub(crate) id: usize,
     /// It came while the tracer was at work in its thread.
     pub(crate) is_inside: bool,
-    /// The recording is paused, and later calls do not depend on this one.
-    pub(crate) is_left_out: bool,
+    /// Whether it leaves no record: decided at its begin.
+    pub(crate) left_out: LeftOut,
     /// Word 0 of the call while it is running.
     pub(crate) head: u64,
     pub(crate) function: &'static Function,

@@ -8,7 +8,9 @@ use ascend_trace_format::api::{ArgPart, Function, Role, TaskKind};
 use ascend_trace_format::record::MAX_LONG_TEXT;
 use ascend_trace_format::window::Condition;
 
+use crate::filters::{self, LeftOut};
 use crate::function_facts::Traits;
+use crate::thread::ThreadState;
 use crate::window::{self, START, STOP, STOPPING};
 use crate::{emit, paused, ranges, session, thread};
 
@@ -22,14 +24,27 @@ static LAST_DEPTH: AtomicU32 = AtomicU32::new(0);
 
 /// A call of the function with this id begins. `function` is `None` for a simple call. Returns whether the call is left out.
 #[inline]
-pub(crate) fn leaves_out(id: usize, function: Option<&Function>, traits: &Traits) -> bool {
-    let is_plain = !session::is_switched() && !window::watches_calls() && !session::knows_pause();
-    !is_plain && leaves_out_now(id, function, traits)
+pub(crate) fn leaves_out(
+    state: &ThreadState,
+    id: usize,
+    function: Option<&Function>,
+    traits: &Traits,
+) -> LeftOut {
+    let is_plain = !session::is_switched() && !window::watches_calls() && !session::may_leave_out();
+    match is_plain {
+        true => LeftOut::No,
+        false => leaves_out_now(state, id, function, traits),
+    }
 }
 
 /// The same where a pause lasts, or something may begin or end one.
 #[cold]
-fn leaves_out_now(id: usize, function: Option<&Function>, traits: &Traits) -> bool {
+fn leaves_out_now(
+    state: &ThreadState,
+    id: usize,
+    function: Option<&Function>,
+    traits: &Traits,
+) -> LeftOut {
     follow_switch();
     if window::watches_calls() {
         call_begins(id, function);
@@ -37,7 +52,13 @@ fn leaves_out_now(id: usize, function: Option<&Function>, traits: &Traits) -> bo
     if paused::is_unreported() {
         ranges::report_pause();
     }
-    paused::leaves_out(traits)
+    if paused::leaves_out(traits) {
+        return LeftOut::Paused;
+    }
+    match session::is_filtered() && filters::leaves_out(state, id, traits) {
+        true => LeftOut::Filtered,
+        false => LeftOut::No,
+    }
 }
 
 /// Follows the recorder's switch, if it was turned. All calls leave the fast path while the recording is paused.

@@ -1,6 +1,7 @@
 //! The words of the command line, without their effects.
 
 mod export;
+mod filters;
 mod record;
 mod reports;
 mod ring;

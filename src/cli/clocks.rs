@@ -65,15 +65,18 @@ pub(crate) fn notes(
 ) -> Vec<(usize, String)> {
     let mut notes = Vec::new();
     for (number, it) in recorded.iter().enumerate() {
-        let lost = it.participants.iter().filter_map(|it| {
-            let Obstacle::Lost(calls) = it.obstacle?;
-            Some((it.rank, calls))
+        let hindered = it.participants.iter().filter_map(|it| {
+            let who = rank_and_file(it.rank, &name(number));
+            Some(match it.obstacle? {
+                Obstacle::Lost(calls) => {
+                    format!("{who}: {calls} calls were lost, so its collectives were not used")
+                }
+                Obstacle::Filtered => {
+                    format!("{who}: filters may have left out collectives, so none was used")
+                }
+            })
         });
-        for (rank, calls) in lost {
-            let rank_and_file = rank_and_file(rank, &name(number));
-            let note = format!(
-                "{rank_and_file}: {calls} calls were lost, so its collectives were not used"
-            );
+        for note in hindered {
             notes.push((alignment.host_of[number], note));
         }
     }

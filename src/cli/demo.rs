@@ -1,5 +1,6 @@
 //! `demo`: record and show a bundled program on the software runtime.
 
+use ascend_trace_format::filter::Filters;
 use ascend_trace_format::session::Timing;
 
 use super::args::DemoArgs;
@@ -81,6 +82,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
         watchdog: None,
         metrics: None,
         window: WindowOptions::default(),
+        filters: Filters::NONE,
         ring: None,
         roll: None,
         soft: Some(if live { SLOW_DEVICE } else { DEVICE }.to_owned()),

@@ -7,6 +7,7 @@ mod runtime;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use ascend_trace_format::filter::Filters;
 use ascend_trace_format::session::{TickSource, Timing};
 use ascend_trace_format::window::Window;
 
@@ -136,7 +137,7 @@ fn memory() -> DoctorFinding {
         (Timing::Off, 0),
         0,
         TickSource::Monotonic,
-        Window::ALWAYS,
+        (Window::ALWAYS, Filters::NONE),
         session::BUDGET,
     );
     let folder = |path: &Path| path.parent().unwrap_or(path).display().to_string();

@@ -17,6 +17,7 @@ use super::open_error;
 use crate::error::INCOMPLETE;
 use crate::output::print_message;
 use crate::stack_symbols;
+use crate::text_table::count;
 use crate::view_source::writer_lock;
 
 /// Completeness of a recording.
@@ -259,10 +260,27 @@ pub(crate) fn say_losses(path: &Path, losses: LossCounts) {
     }
 }
 
-/// Reports damage, missing parts and losses.
+/// Reports damage, missing parts, losses and filters.
 pub(crate) fn say_warnings(path: &Path, recording: &Recording) {
     for warning in recording.final_warnings() {
         print_message(format!("{}: {warning}", path.display()));
     }
-    say_losses(path, LossCounts::of(recording.entities()));
+    let trace = recording.entities();
+    say_losses(path, LossCounts::of(trace));
+    if let Some(text) = filters_in_words(trace) {
+        print_message(format!("{}: {text}", path.display()));
+    }
+}
+
+/// The filters of a recording, and the number of calls that they left out.
+pub(crate) fn filters_in_words(trace: &Trace) -> Option<String> {
+    let rules = trace.session().filters.join(", ");
+    let calls = match trace.filtered_calls() {
+        0 => "no calls".to_owned(),
+        1 => "1 call".to_owned(),
+        number => format!("{} calls", count(number)),
+    };
+    trace
+        .is_filtered()
+        .then(|| format!("filters ({rules}) left out {calls}: tables are about the others, and the cause of a wait may be missing"))
 }

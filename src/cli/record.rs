@@ -105,6 +105,7 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
         ring,
         metrics: args.metrics.wanted(),
         window: args.window.wanted(),
+        filters: args.filters.wanted()?,
         words: args.app,
     })
 }

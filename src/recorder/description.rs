@@ -36,6 +36,7 @@ pub(crate) fn session(plan: &RecordOptions) -> SessionRow {
         start_realtime_ns: start.realtime,
         start_boottime_ns: start.boottime,
         boot_id: boot_id(),
+        filters: plan.filters.rules().map(|it| it.to_string()).collect(),
         kept: None,
         part: plan.roll.map(|_| PartRow { number: 1 }),
         hosts: Vec::new(),

@@ -13,6 +13,11 @@ const USER_CHANGERS: [&str; 4] = ["runuser", "su", "sudo", "doas"];
 const LIBRARY_BYTES: u64 = 32 << 20;
 
 pub(super) fn explained(recorded: &SummaryInput<'_>) -> Vec<String> {
+    if recorded.ended.outcome.counts.filtered > 0 {
+        return vec![
+            "the filters left out all calls: give --only and --skip other values".to_owned(),
+        ];
+    }
     let mut lines = vec!["no AscendCL call was seen".to_owned()];
     if let Some(text) = nested::description(&recorded.ended.outcome.nested) {
         lines.push(text);

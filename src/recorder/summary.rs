@@ -51,6 +51,7 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
     lines.extend(failures(&outcome.counts).map(SummaryLine::Fact));
     lines.extend(outcome.engine.clone().map(SummaryLine::Fact));
     lines.extend(outcome.log.iter().cloned().map(SummaryLine::Fact));
+    lines.extend(filtered(recorded.plan, &outcome.counts).map(SummaryLine::Fact));
     lines.extend(kept(outcome).map(SummaryLine::Fact));
     if let Some(path) = &ended.log {
         let text = format!("what the program wrote is in {}", path.display());
@@ -99,6 +100,14 @@ fn kept(outcome: &RecordingOutcome) -> Option<String> {
     Some(format!(
         "the file has the last {last} of the recording (--ring); the numbers above are of the whole of it"
     ))
+}
+
+/// The number of calls that the filters left out.
+fn filtered(plan: &RecordOptions, counts: &RecordingCounts) -> Option<String> {
+    let rules: Vec<_> = plan.filters.rules().map(|it| it.to_string()).collect();
+    let calls = counted_noun(counts.filtered, "call", "calls");
+    let rules = rules.join(", ");
+    (!plan.filters.is_empty()).then(|| format!("the filters left out {calls} ({rules})"))
 }
 
 /// How the program came to its end, if by a signal.
@@ -232,6 +241,7 @@ mod tests {
             watchdog: None,
             metrics: None,
             window: crate::recorder::window::WindowOptions::default(),
+            filters: ascend_trace_format::filter::Filters::NONE,
             ring: None,
             roll: None,
         }

@@ -41,6 +41,8 @@ mod engine;
 mod estimates;
 /// Every example, compared with its counts and with the true device times.
 mod examples;
+/// Recordings of selected calls.
+mod filters;
 /// Mistakes and costs other than races, and programs without them.
 mod findings;
 /// Captured graphs, replays, and captures that fail.

@@ -306,6 +306,14 @@ impl ThreadState {
         }
     }
 
+    /// Counts a call that the filters leave out. A signal handler may do so at any time.
+    pub(crate) fn count_filtered(&self) {
+        match self.ledger.get() {
+            Some(ledger) => ledger.count_filtered(),
+            None => session::count_homeless(),
+        }
+    }
+
     /// Counts a call that is not recorded. A signal handler may do so at any time.
     pub(crate) fn count_lost(&self) {
         match self.ledger.get() {

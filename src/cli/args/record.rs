@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use ascend_trace_format::session::Timing;
 use ascend_trace_recording::units::parse_duration;
 
+use super::filters::FilterArgs;
 use super::ring::RingArgs;
 use super::roll::RollArgs;
 use super::window::WindowArgs;
@@ -94,6 +95,9 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
 
     #[command(flatten)]
     pub(crate) ring: RingArgs,

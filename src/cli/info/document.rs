@@ -272,6 +272,8 @@ pub(crate) struct TracerCost {
     pub(crate) most_pending_pairs: u64,
     /// What happened to the host's clocks meanwhile.
     pub(crate) suspended_ns: u64,
+    /// Calls that the filters left out.
+    pub(crate) filtered_calls: u64,
     /// How often the program paused the recording, and for how long in all.
     pub(crate) pauses: u64,
     pub(crate) paused_ns: u64,
@@ -319,6 +321,7 @@ fn cost(trace: &Trace) -> TracerCost {
         harvest_ns: counter(Counter::HarvestNs),
         most_pending_pairs: counter(Counter::MostPendingPairs),
         suspended_ns: counter(Counter::SuspendedNs),
+        filtered_calls: counter(Counter::FilteredCalls),
         pauses: counter(Counter::Pauses),
         paused_ns: counter(Counter::PausedNs),
         wall_clock_steps: counter(Counter::ClockSteps),

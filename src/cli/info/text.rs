@@ -227,6 +227,14 @@ fn head(document: &InfoDocument) -> String {
             count(document.cost.short_tasks),
         ));
     }
+    if !session.filters.is_empty() {
+        text.push_str(&format!(
+            "{:<12} {}: {} calls were left out\n",
+            "filters",
+            session.filters.join(", "),
+            count(document.cost.filtered_calls),
+        ));
+    }
     if document.cost.pauses > 0 {
         text.push_str(&format!(
             "{:<12} the program paused the recording {} times, for {}\n",

@@ -2,6 +2,8 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+use ascend_trace_testkit::Timeline;
+
 use crate::theme::{ColorMode, TerminalBackground, Theme};
 
 use super::harness::{LARGE, PIPELINE, Player};
@@ -54,6 +56,20 @@ fn a_selected_wait_says_what_released_it_where_and_when() {
         text.contains("released by aclrtRecordEvent E5 #1, device 0 stream 2, at 1.700"),
         "{text}"
     );
+}
+
+#[test]
+fn a_wait_without_its_record_names_the_filters() {
+    let text = "s1: A[0us..10us]\ns2: B[5us..50us] wait(e#1) C[51us..60us]";
+    for filters in [vec![], vec!["skip call=aclrtRecordEvent".to_owned()]] {
+        let mut timeline = Timeline::parse(text).unwrap();
+        timeline.session.filters = filters.clone();
+        let mut player = Player::of(timeline.trace(), LARGE);
+        player.play("/ StreamWaitEvent enter");
+        let text = details(&player);
+        let says_so = text.contains("the record of its event may be left out by the filters");
+        assert_eq!(says_so, !filters.is_empty(), "{text}");
+    }
 }
 
 #[test]

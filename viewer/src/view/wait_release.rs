@@ -1,6 +1,7 @@
 //! The cause that released a wait, and the effects of a record, in words.
 
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
+use ascend_trace_format::api::{Role, WaitTarget};
 use ascend_trace_recording::Trace;
 
 use crate::display_names;
@@ -25,13 +26,27 @@ fn by(scene: &Scene<'_>, item: Item) -> Option<SpanGroup> {
     let trace = scene.world.trace;
     let edges = scene.app.document.dependencies.incoming(trace, item.node());
     let released = edges.iter().filter(|edge| releases(edge.kind));
-    let last = released.max_by_key(|edge| (edge.kind != EdgeKind::TimedOut, left(trace, edge)))?;
+    let last = released.max_by_key(|edge| (edge.kind != EdgeKind::TimedOut, left(trace, edge)));
+    let Some(last) = last else {
+        let text = without_record(trace, item)?;
+        return Some(vec![Span::styled(text, scene.app.theme.stall())]);
+    };
     let verb = match last.kind {
         EdgeKind::TimedOut => "gave up before",
         _ => "released by",
     };
     let text = format!("{verb} {}", words(scene, last, item));
     Some(vec![Span::styled(text, scene.app.theme.stall())])
+}
+
+/// Why the cause of a wait for an event may be missing.
+fn without_record(trace: &Trace, item: Item) -> Option<&'static str> {
+    let call = trace.call(item.call(trace));
+    let role = trace.function(call.function).role;
+    let waits = role == Role::WaitEvent || role.meaning().waits == WaitTarget::Event;
+    let is_recorded = call.event.is_some_and(|it| it.number > 0);
+    let is_unknown = trace.is_filtered() && waits && is_recorded;
+    is_unknown.then_some("the record of its event may be left out by the filters")
 }
 
 /// What waited for a record.

@@ -9,6 +9,7 @@
 pub mod api;
 mod coded;
 pub mod engine;
+pub mod filter;
 pub mod fnv;
 pub mod long_text;
 pub mod range;

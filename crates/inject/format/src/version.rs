@@ -11,7 +11,7 @@ pub const SESSION_MAGIC: u64 = u64::from_le_bytes(*b"ASCTSHM1");
 
 /// Version of the shared memory layout and of the records in it. The interposer turns itself off
 /// when it meets another version, so a newer command never misreads an older library.
-pub const SESSION_VERSION: u32 = 11;
+pub const SESSION_VERSION: u32 = 12;
 
 /// Version of every `--json` document.
 pub const JSON_SCHEMA_VERSION: u32 = 2;

@@ -109,6 +109,8 @@ pub struct DrainResult {
     pub ended: bool,
     /// Records lost since the channel was claimed.
     pub dropped: LostRecords,
+    /// Calls that the filters left out since then.
+    pub filtered: u64,
     /// Places in the memory that hold values which the producers never write.
     pub damaged: u64,
 }
@@ -454,6 +456,7 @@ impl Arena {
             records,
             ended,
             dropped: channel.dropped(),
+            filtered: channel.filtered.load(Relaxed),
             damaged,
         };
         if ended {
@@ -477,7 +480,7 @@ impl Arena {
         let channel = self.session.channel(index);
         channel.pid.store(0, Relaxed);
         channel.first.store(0, Relaxed);
-        for counter in &channel.dropped {
+        for counter in channel.dropped.iter().chain([&channel.filtered]) {
             counter.store(0, Relaxed);
         }
         channel.state.store(state::FREE, Release);

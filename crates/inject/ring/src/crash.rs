@@ -5,6 +5,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
+use ascend_trace_format::filter::Filters;
 use ascend_trace_format::record::{RecordHead, RecordKind, SLOT_WORDS};
 use ascend_trace_format::session::{SEGMENT_SLOTS, TickSource, Timing};
 use ascend_trace_format::window::Window;
@@ -28,6 +29,7 @@ fn crash() -> CrashedSession {
         table_hash: 1,
         stacks: 0,
         window: Window::ALWAYS,
+        filters: Filters::NONE,
         budget: 0,
     };
     let arena = Arena::create(folder.path(), 4 << 20, settings).expect("a session");

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use ascend_trace_format::filter::{FILTER_WORDS, Filters};
 use ascend_trace_format::record::{RecordKind, SLOT_WORDS};
 use ascend_trace_format::session::{
     CHANNEL_BYTES, HEADER_BYTES, OPEN_BYTES, OPEN_LEVELS, TickSource, Timing,
@@ -22,6 +23,8 @@ pub struct SessionSettings {
     pub budget: u32,
     /// When each process records.
     pub window: Window,
+    /// What each process records.
+    pub filters: Filters,
 }
 
 /// What changes while the program runs and all its calls read: apart from words that change often.
@@ -75,6 +78,8 @@ pub(crate) struct HeaderPage {
     pub(crate) begins_paused: AtomicU32,
     /// The conditions at the begin and at the end of a process's window.
     pub(crate) window: [AtomicU64; 4],
+    /// The text of the filters.
+    pub(crate) filters: [AtomicU64; FILTER_WORDS],
     pub(crate) control: Control,
 }
 
@@ -100,7 +105,9 @@ pub(crate) struct Channel {
     pub(crate) namespace: AtomicU64,
     /// Records that found no room, by [`LostRecords`]'s order.
     pub(crate) dropped: [AtomicU64; 3],
-    reserved: [u64; 9],
+    /// Calls that the filters left out.
+    pub(crate) filtered: AtomicU64,
+    reserved: [u64; 8],
 }
 
 /// Numbers of lost records, by kind.

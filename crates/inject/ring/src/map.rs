@@ -4,6 +4,7 @@ use std::ffi::CStr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
+use ascend_trace_format::filter::Filters;
 use ascend_trace_format::session::{
     CHANNEL_BYTES, CHANNELS, CHANNELS_OFFSET, HEADER_BYTES, OPEN_BYTES, OPEN_OFFSET, SEGMENT_BYTES,
     SEGMENTS_OFFSET, TickSource, Timing, session_bytes,
@@ -105,6 +106,7 @@ impl Session {
             table_hash: header.table_hash.load(Relaxed),
             stacks: header.stacks.load(Relaxed),
             window: self.window()?,
+            filters: Filters::from_words(header.filters.iter().map(|word| word.load(Relaxed)))?,
             budget: header.budget.load(Relaxed),
         })
     }

@@ -78,7 +78,9 @@ impl Arena {
         ];
         let window = [settings.window.start, settings.window.stop];
         let window = window.into_iter().flat_map(Condition::words);
-        for (place, value) in words.into_iter().chain(header.window.iter().zip(window)) {
+        let window = header.window.iter().zip(window);
+        let filters = header.filters.iter().zip(settings.filters.words());
+        for (place, value) in words.into_iter().chain(window).chain(filters) {
             different += restore_word(place, value);
         }
         different
@@ -252,6 +254,7 @@ mod tests {
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
 
+    use ascend_trace_format::filter::Filters;
     use ascend_trace_format::record::RecordKind;
     use ascend_trace_format::session::{TickSource, Timing};
     use ascend_trace_format::window::Window;
@@ -272,6 +275,7 @@ mod tests {
             table_hash: 1,
             stacks: 0,
             window: Window::ALWAYS,
+            filters: Filters::NONE,
             budget: 0,
         };
         Arena::create(folder, 4 << 20, settings).unwrap()

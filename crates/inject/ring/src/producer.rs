@@ -202,6 +202,12 @@ impl Ledger {
             .count_dropped(kind);
     }
 
+    /// Counts a call that the filters leave out.
+    pub fn count_filtered(&self) {
+        let channel = self.session.channel(self.channel as usize);
+        channel.filtered.fetch_add(1, Relaxed);
+    }
+
     /// The thread's list of running calls; `None` without memory for it.
     pub fn open_calls(&self) -> Option<&'static OpenCalls> {
         self.session.open_calls(self.channel as usize)

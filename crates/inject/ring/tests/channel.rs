@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ascend_trace_format::filter::Filters;
 use ascend_trace_format::record::{RecordHead, RecordKind, SLOT_WORDS};
 use ascend_trace_format::session::{CHANNELS, SEGMENT_SLOTS, TickSource, Timing};
 use ascend_trace_format::window::{Condition, Switch, Window};
@@ -28,6 +29,7 @@ const SETTINGS: SessionSettings = SessionSettings {
         is_paused: true,
     },
     budget: 0,
+    filters: Filters::NONE,
 };
 
 struct Fixture {

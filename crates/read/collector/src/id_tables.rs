@@ -15,6 +15,8 @@ struct ChannelHolder {
     info: ChannelInfo,
     origin: RecordOrigin,
     lost: LostRecords,
+    /// Its reported calls that the filters left out.
+    filtered: u64,
     /// When that was.
     settled_ns: i64,
     /// Ticks at which the last call began that was read.
@@ -81,6 +83,7 @@ impl IdTables {
                 info,
                 origin,
                 lost: LostRecords::default(),
+                filtered: 0,
                 settled_ns: clock.ns(info.process_key),
                 last_begin: None,
             });
@@ -130,6 +133,21 @@ impl IdTables {
         if let Some(occupant) = self.occupant(channel) {
             occupant.last_begin = ticks;
         }
+    }
+
+    /// The process of the channel's thread, and the calls that the filters left out there since the last call. To be called before
+    /// [`Self::settle`].
+    pub(crate) fn take_filtered(
+        &mut self,
+        channel: usize,
+        drained: DrainResult,
+        now_ns: i64,
+    ) -> Option<(u32, u64)> {
+        let occupant = self.occupant(channel)?;
+        let new = drained.filtered.saturating_sub(occupant.filtered);
+        occupant.filtered = drained.filtered;
+        let is_possible = new <= possible(occupant.settled_ns, now_ns);
+        is_possible.then_some((occupant.origin.process, new))
     }
 
     /// Losses of the channel's thread since the last call; forgets a thread that has ended.
@@ -201,6 +219,7 @@ mod tests {
                 calls: dropped_calls,
                 ..LostRecords::default()
             },
+            filtered: 0,
             damaged: 0,
         }
     }

@@ -14,6 +14,7 @@ mod decode;
 pub mod dictionary;
 pub mod exports;
 pub mod file;
+mod filtered_calls;
 pub mod gauge;
 mod hardware;
 mod id_tables;
@@ -55,6 +56,7 @@ use coverage::Coverage;
 use decode::{Decoded, Decoder, RecordOrigin};
 use dictionary::Dictionary;
 use file::Recorder;
+use filtered_calls::FilteredCalls;
 use gauge::{Gauge, RecordedCounts};
 use hardware::Hardware;
 use id_tables::{IdTables, ThreadLosses, possible};
@@ -95,6 +97,7 @@ pub struct Collector {
     engine: EngineReport,
     marks: Marks,
     ranges: Ranges,
+    filtered: FilteredCalls,
     moved: ActivityTracker,
     /// End of each ended process, as written to the file.
     ended: BTreeMap<u32, i64>,
@@ -134,6 +137,7 @@ impl Collector {
             engine: EngineReport::default(),
             marks: Marks::default(),
             ranges: Ranges::default(),
+            filtered: FilteredCalls::default(),
             moved: ActivityTracker::default(),
             ended: BTreeMap::new(),
             images: BTreeMap::new(),
@@ -422,7 +426,15 @@ impl Collector {
         });
         calls += self.take_open(&running, origin, open);
         self.costs.count(origin.thread, calls);
-        match self.id_tables.settle(channel, drained, clock::now()) {
+        let now = clock::now();
+        let filtered = self.id_tables.take_filtered(channel, drained, now);
+        if let Some((process, calls)) = filtered {
+            self.counts.filtered += calls;
+            if let Some(row) = self.filtered.add(process, calls, now) {
+                self.file.push(&Row::Counter(row));
+            }
+        }
+        match self.id_tables.settle(channel, drained, now) {
             ThreadLosses::Lost(loss) => self.lose(loss),
             ThreadLosses::Nonsense => self.damage(1),
             ThreadLosses::Nothing => {}
@@ -525,6 +537,9 @@ impl Collector {
                     value,
                 }));
             }
+        }
+        for row in self.filtered.close() {
+            self.file.push(&Row::Counter(row));
         }
         let ended = |process| self.ended.get(&process).copied();
         let ranges = self.ranges.close(end_ns, ended);

@@ -23,6 +23,8 @@ pub struct RecordingCounts {
     pub timed: u64,
     /// Tasks that ran while nothing was measured, by the user's wish.
     pub untimed_by_choice: u64,
+    /// Calls that the filters left out.
+    pub filtered: u64,
     pub lost_calls: u64,
     pub lost_times: u64,
     pub lost_others: u64,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use ascend_trace_format::filter::Filters;
 use ascend_trace_format::session::{TickSource, Timing};
 use ascend_trace_format::window::Window;
 use ascend_trace_ring::{Arena, ArenaError, SessionSettings};
@@ -27,7 +28,7 @@ pub fn create(
     (timing, share): (Timing, u32),
     stacks: u32,
     ticks: TickSource,
-    window: Window,
+    (window, filters): (Window, Filters),
     most: usize,
 ) -> anyhow::Result<Arena> {
     let settings = SessionSettings {
@@ -36,6 +37,7 @@ pub fn create(
         table_hash: tables::TABLE_HASH,
         stacks,
         window,
+        filters,
         budget: share,
     };
     let mut failure = None;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_format::record::Manner;
+use ascend_trace_format::record::{Counter, Manner};
 use ascend_trace_format::time::DeviceNs;
 
 use crate::TimeRange;
@@ -440,6 +440,16 @@ impl Trace {
             .filter(|((_, code), _)| *code == what)
             .map(|(_, value)| value)
             .sum()
+    }
+
+    /// Calls that the filters of the recording left out, as far as they were counted.
+    pub fn filtered_calls(&self) -> u64 {
+        self.counter(Counter::FilteredCalls as u16)
+    }
+
+    /// Whether filters may have left calls out.
+    pub fn is_filtered(&self) -> bool {
+        !self.session.filters.is_empty()
     }
 
     /// The time of a stream's device between two tasks; `None` where nothing is known of it.

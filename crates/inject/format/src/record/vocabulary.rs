@@ -79,6 +79,8 @@ coded_enum! {
         EventsDeviceNs = 23,
         /// Time of streams from the end of one such task to the end of the next, in sum.
         StreamNs = 24,
+        /// Calls that the filters left out.
+        FilteredCalls = 25,
     }
 }
 

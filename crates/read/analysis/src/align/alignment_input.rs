@@ -40,6 +40,8 @@ pub struct Participant {
 pub enum Obstacle {
     /// Calls were lost.
     Lost(u64),
+    /// Filters may have left out collectives.
+    Filtered,
 }
 
 /// A communicator of a process.

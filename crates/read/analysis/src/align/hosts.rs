@@ -19,7 +19,7 @@ impl<'r> Member<'r> {
     /// The communicators with countable collectives.
     pub(super) fn comms(&self) -> &'r [Comm] {
         match self.participant.obstacle {
-            Some(Obstacle::Lost(_)) => &[],
+            Some(Obstacle::Lost(_) | Obstacle::Filtered) => &[],
             None => &self.participant.comms,
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ascend_trace_format::api::ArgPart;
+use ascend_trace_format::filter::{Filters, Subject};
 use ascend_trace_format::fnv;
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{Call, CallId, Function, ProcessId, Task, Trace};
@@ -83,6 +84,10 @@ impl Numbering {
 
     /// The losses of the recording, as far as it has been read.
     fn note_losses(&mut self, trace: &Trace) {
+        if leaves_out_collectives(trace) {
+            let all = self.participants.values_mut();
+            all.for_each(|it| it.obstacle = Some(Obstacle::Filtered));
+        }
         for loss in trace.lost().iter().filter(|it| it.calls > 0) {
             let process = loss.thread.map(|it| trace.thread(it).process);
             let all = self.participants.iter_mut();
@@ -268,4 +273,17 @@ fn shape(collective: &Collective<'_>) -> u64 {
     let count = collective.count.unwrap_or(0);
     let of_type = collective.data_type.unwrap_or_default().as_bytes();
     fnv::extend(fnv::hash(&count.to_le_bytes()), of_type)
+}
+
+/// Whether the filters of a recording may have left out collectives. The numbers of the others are unknown then.
+fn leaves_out_collectives(trace: &Trace) -> bool {
+    let lines = trace.session().filters.iter().map(String::as_str);
+    // A newer tool may have other rules.
+    let Some(filters) = Filters::of_lines(lines) else {
+        return true;
+    };
+    let tells = |function: &&Function| function.part(ArgPart::Communicator).is_some();
+    let mut functions = trace.functions().iter().filter(tells);
+    filters.subjects() & !Subject::Call.bit() != 0
+        || functions.any(|it| !filters.admits_name(Subject::Call, it.name.as_bytes()))
 }

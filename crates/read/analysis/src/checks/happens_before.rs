@@ -226,7 +226,7 @@ impl Order {
 
 /// Of which processes calls are missing.
 fn unknown(trace: &Trace) -> Vec<Fact> {
-    if trace.is_damaged() {
+    if trace.is_damaged() || trace.is_filtered() {
         return vec![Fact::Unknown(None)];
     }
     let lost = trace.lost().iter().filter(|it| it.calls + it.others > 0);

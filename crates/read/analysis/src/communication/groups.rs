@@ -159,15 +159,16 @@ impl Group {
         let Some(size) = self.size else {
             return Some("no recorded call made the communicator");
         };
-        let lost = self.members.values().any(|(process, _)| {
-            let participant = numbering.participants.get(process);
-            matches!(
-                participant.and_then(|it| it.obstacle),
-                Some(Obstacle::Lost(_))
-            )
+        let mut obstacles = self.members.values().filter_map(|(process, _)| {
+            let participant = numbering.participants.get(process)?;
+            participant.obstacle
         });
+        match obstacles.next() {
+            Some(Obstacle::Lost(_)) => return Some("calls were lost"),
+            Some(Obstacle::Filtered) => return Some("filters may have left out collectives"),
+            None => {}
+        }
         match () {
-            () if lost => Some("calls were lost"),
             () if self.is_doubtful => Some("it is not clear which communicators are one group"),
             () if size < 2 => Some("the group has one rank"),
             () if (self.members.len() as u64) < size && !has_splits => {

@@ -248,8 +248,8 @@ impl<'a> Follow<'a> {
         able.all(waits) && !self.lost_calls()
     }
 
-    /// Whether an unseen call may have been lost.
+    /// Whether an unseen call may have been lost, or left out by filters.
     fn lost_calls(&self) -> bool {
-        self.trace.losses().calls > 0
+        self.trace.losses().calls > 0 || self.trace.is_filtered()
     }
 }

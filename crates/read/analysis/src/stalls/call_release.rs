@@ -43,6 +43,6 @@ fn nothing_found(trace: &Trace, call: &Call) -> Option<i64> {
         },
         _ => false,
     };
-    let is_all_there = trace.losses().calls == 0;
+    let is_all_there = trace.losses().calls == 0 && !trace.is_filtered();
     (is_named && is_all_there).then_some(i64::MIN)
 }

@@ -38,6 +38,9 @@ pub struct SessionRow {
     /// What the kernel calls the time since the host was started; empty where it is not known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub boot_id: String,
+    /// Rules of `--only` and `--skip`, such as `only call=aclrt*`. Empty if all calls are recorded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<String>,
     /// Of a recording that keeps only its last part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptRow>,

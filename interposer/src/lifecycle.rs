@@ -15,8 +15,8 @@ use crate::span::{Hold, Span};
 use crate::thread::ThreadState;
 use crate::thread::upper_layers::{self, Duties};
 use crate::timing::{
-    api, capture, counters, driver, hardware, harvester, host_functions, lane, reference, schedule,
-    teardown,
+    api, capture, card, counters, driver, hardware, harvester, host_functions, lane, reference,
+    schedule, teardown,
 };
 use crate::{
     cost, emit, engine, first_records, graphs, kernels, libc_wrappers, libraries, loader, meter,
@@ -130,6 +130,7 @@ fn become_child(state: &ThreadState) {
     until_exit::forget();
     reference::forget();
     driver::forget();
+    card::forget();
     hardware::forget();
     host_functions::forget();
     ranges::forget();

@@ -72,6 +72,8 @@ metrics! {
         "Calls and other records that could not be recorded.";
     Unsummed: Counter "ascend_metrics_unsummed_seconds_total"
         "Time of the recording that was too full to be summed up.";
+    DeviceInfo: Gauge "ascend_device_info"
+        "The card of a device; always 1.";
     Tasks: Counter "ascend_tasks_total"
         "Tasks that were submitted to a device, by kind.";
     Untimed: Counter "ascend_untimed_tasks_total"

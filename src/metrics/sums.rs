@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ascend_trace_analysis::stats::Steps;
 use ascend_trace_analysis::{Cause, Fold, Lane, Learner, Window};
 use ascend_trace_format::api::{Role, TaskKind};
-use ascend_trace_recording::{ProcessId, StreamId, ThreadId, TimeRange, Trace};
+use ascend_trace_recording::{Card, ProcessId, StreamId, ThreadId, TimeRange, Trace};
 
 use super::device::{BusyInterval, DeviceUsage, DeviceUse, Estimated, work};
 use super::families::MetricId;
@@ -224,7 +224,9 @@ impl RecordingSums {
     pub(super) fn show(&self, samples: &mut MetricSamples, entities: &Trace) {
         for ((process, number), device) in &self.devices {
             let labels = process_labels(entities, *process);
-            device.show(samples, &with(&labels, "device", &number.to_string()));
+            let labels = with(&labels, "device", &number.to_string());
+            device.show(samples, &labels);
+            show_card(samples, &labels, entities.card(*process, *number));
         }
         // Streams that had a number one after another have the same labels.
         let mut lanes: BTreeMap<StreamId, usize> = BTreeMap::new();
@@ -306,6 +308,16 @@ pub(super) fn process_labels(entities: &Trace, id: ProcessId) -> LabelValues {
         ("pid", process.pid.to_string()),
         ("rank", rank.unwrap_or_default()),
     ]
+}
+
+/// The card is no label of other metrics: it becomes known after the first samples of its device.
+fn show_card(samples: &mut MetricSamples, labels: &LabelValues, card: Card) {
+    if let Some(number) = card.number {
+        let address = card.address.map_or_else(String::new, |it| it.to_string());
+        let labels = with(labels, "card", &number.to_string());
+        let labels = with(&labels, "pci_address", &address);
+        samples.add(MetricId::DeviceInfo, &labels, MetricValue::Count(1));
+    }
 }
 
 fn stream_labels(entities: &Trace, id: StreamId, place: usize) -> LabelValues {

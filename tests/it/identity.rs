@@ -149,3 +149,33 @@ fn a_kernel_and_a_rank_are_the_same_in_every_format() {
     let info = json(&recording, &["info", "--json"]);
     assert_eq!(info["processes"][0]["rank"], 2);
 }
+
+/// The number of a device depends on the cards that the program sees; that of a card does not.
+#[test]
+fn a_device_has_the_number_of_its_card_in_every_format() {
+    for (visible, card, address) in [("0,1,2", 0, "0000:01:00.0"), ("2", 2, "0000:03:00.0")] {
+        // A second of work: the tool's own thread asks for the card meanwhile.
+        let recording = Run::new(&program("windows"))
+            .words(&["9", "100"])
+            .soft("devices=3")
+            .variable("ASCEND_RT_VISIBLE_DEVICES", visible)
+            .traced();
+        assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
+        let stats = json(&recording, &["stats", "--json"]);
+        let info = json(&recording, &["info", "--json"]);
+        for row in [&stats["devices"][0], &info["devices"][0]] {
+            assert_eq!(row["device"], 0, "{row}");
+            assert_eq!(
+                (&row["card"], &row["pci_address"]),
+                (&card.into(), &address.into())
+            );
+        }
+        for row in stats["streams"].as_array().unwrap() {
+            assert_eq!(row["card"], card, "{row}");
+        }
+        let names = chrome(&recording).into_iter();
+        let mut names = names.filter(|event| event["name"] == "process_name");
+        let expected = format!("device 0 (card {card}, pid ");
+        assert!(names.any(|it| it["args"]["name"].as_str().unwrap().contains(&expected)));
+    }
+}

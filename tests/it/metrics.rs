@@ -208,6 +208,9 @@ fn metrics_of_a_running_program_rise_to_the_values_of_stats() {
         it.sum("ascend_steps_total", &[]) > 0.0
     });
     assert_eq!(first.sum("ascend_recording_active", &[]), 1.0);
+    served.scraped("the card is known", |it| {
+        it.sum("ascend_device_info", &[("card", "0")]) > 0.0
+    });
     let later = served.scraped("more work is known", |it| {
         sums(it)
             .iter()

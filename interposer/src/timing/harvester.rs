@@ -11,7 +11,7 @@ use crate::thread::ThreadState;
 use crate::timing::api::{self, Api};
 use crate::timing::harvest::{self, Ask, Limit};
 use crate::timing::host_clocks::HostClocks;
-use crate::timing::{anchor, chip, counters, driver, hardware, lane, schedule};
+use crate::timing::{anchor, card, chip, counters, driver, hardware, lane, schedule};
 use crate::{cost, kernels, syscall_policy, system, thread, window_borders};
 
 /// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
@@ -216,6 +216,7 @@ fn visit(api: &Api, context: &'static ContextEntry, trim: bool) -> RoundAmount {
     let Some(_visit) = context.timing.visit() else {
         return RoundAmount::Nothing;
     };
+    card::learn(context.device.load(Relaxed));
     driver::take(context);
     let handle = context.handle.load(Relaxed);
     let own = |lane: &&lane::Lane| {

@@ -175,6 +175,9 @@ pub(crate) struct DeviceInfo {
     pub(crate) process: Option<u32>,
     pub(crate) pid: Option<u32>,
     pub(crate) device: u32,
+    /// Physical number of the card, and its place on the PCI bus; `null` where the runtime reports none.
+    pub(crate) card: Option<u32>,
+    pub(crate) pci_address: Option<String>,
     /// Comparisons of the device's clock with the host's.
     pub(crate) anchors: u32,
     pub(crate) median_error_ns: i64,
@@ -458,10 +461,17 @@ fn devices(trace: &Trace) -> Vec<DeviceInfo> {
     let clocks = trace.clocks().iter();
     let process_of = |number: u32| trace.processes().get(number as usize);
     clocks
-        .map(|clock| DeviceInfo {
+        .map(|clock| {
+            let known = process_of(clock.process);
+            let card = known.map(|_| trace.card(ProcessId(clock.process), clock.device));
+            (clock, card.unwrap_or_default())
+        })
+        .map(|(clock, card)| DeviceInfo {
             process: process_of(clock.process).map(|process| process.serial),
             pid: process_of(clock.process).map(|process| process.pid),
             device: clock.device,
+            card: card.number,
+            pci_address: card.address.map(|it| it.to_string()),
             anchors: clock.anchors,
             median_error_ns: clock.median_error_ns,
             max_error_ns: clock.max_error_ns,

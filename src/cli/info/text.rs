@@ -461,6 +461,7 @@ fn clocks(document: &InfoDocument) -> TextTable {
         .right("process", |it| number(it.process))
         .right("pid", |it| number(it.pid))
         .right("device", |it| it.device)
+        .right("card", |it| number(it.card))
         .right("anchors", |it| count(u64::from(it.anchors)))
         .right("median error", move |it| known(it, it.median_error_ns))
         .right("largest error", move |it| known(it, it.max_error_ns))

@@ -2,6 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
 
 use crate::theme::{ColorMode, TerminalBackground, Theme};
@@ -60,10 +61,21 @@ fn a_selected_wait_says_what_released_it_where_and_when() {
 
 #[test]
 fn a_wait_without_its_record_names_the_filters() {
-    let text = "s1: A[0us..10us]\ns2: B[5us..50us] wait(e#1) C[51us..60us]";
+    let text = "s1: A[0us..10us] rec(e)\ns2: B[5us..50us] wait(e) C[51us..60us]";
     for filters in [vec![], vec!["skip call=aclrtRecordEvent".to_owned()]] {
         let mut timeline = Timeline::parse(text).unwrap();
-        timeline.session.filters = filters.clone();
+        timeline.session.filters.clone_from(&filters);
+        let names: Vec<_> = timeline
+            .tables
+            .functions
+            .iter()
+            .map(|it| it.name.clone())
+            .collect();
+        let is_record = |row: &Row| match row {
+            Row::Call(call) => names[usize::from(call.function)] == "aclrtRecordEvent",
+            _ => false,
+        };
+        timeline.rows.retain(|row| !is_record(row));
         let mut player = Player::of(timeline.trace(), LARGE);
         player.play("/ StreamWaitEvent enter");
         let text = details(&player);

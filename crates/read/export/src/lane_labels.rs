@@ -19,7 +19,11 @@ pub(crate) fn process_name(trace: &Trace, track: &ProcessTrack) -> String {
     }
     match track.device {
         None => name,
-        Some(device) => format!("{name} device {device} (pid {})", process.pid),
+        Some(device) => {
+            let card = trace.card(track.process, device).number;
+            let card = card.map_or_else(String::new, |number| format!("card {number}, "));
+            format!("{name} device {device} ({card}pid {})", process.pid)
+        }
     }
 }
 

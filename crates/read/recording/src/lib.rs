@@ -3,6 +3,7 @@
 //! [`mod@file`] is the codec of the `.atrace` file, [`rows`] its rows, [`trace`] the data of readers,
 //! `load` converts rows to a trace, `clock` converts device time to host time.
 
+mod card;
 mod category;
 mod clock;
 pub mod cost;
@@ -28,6 +29,7 @@ mod time_range;
 pub mod trace;
 pub mod units;
 
+pub use card::{Card, PciAddress};
 pub use category::Category;
 pub use clock::hosts::{AlignedTime, ClockComparison, HostClock};
 pub use cost::{Cost, Costs};

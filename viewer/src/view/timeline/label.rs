@@ -18,7 +18,11 @@ pub(super) fn draw(scene: &Scene<'_>, row: ViewRow, pinned: bool, area: Rect, bu
     let theme = scene.app.theme;
     let (indent, text, value) = match row {
         ViewRow::Process(process) => (0, process_name(scene, process), String::new()),
-        ViewRow::Device(_, device) => (1, format!("device {device}"), String::new()),
+        ViewRow::Device(process, device) => {
+            let card = scene.world.trace.card(process, device).number;
+            let card = card.map_or_else(String::new, |number| format!("card {number}"));
+            (1, format!("device {device}"), card)
+        }
         ViewRow::Folded(group) => folded_label(scene, group),
         ViewRow::Track(key) => {
             let (text, value) = track_label(scene, key, pinned);

@@ -45,6 +45,10 @@ pub enum Figure {
     FillMeanNs = 19,
     /// The same of the difference from the hardware log.
     LoggedMeanNs = 20,
+    /// Physical number of the card, plus 1.
+    CardNumber = 21,
+    /// Its address on the PCI bus, plus 1: 16 bits of the domain, 8 of the bus, 5 of the device and 3 of its function.
+    CardAddress = 22,
 }
 
 /// Sorts of tasks that the device does by itself.
@@ -138,7 +142,8 @@ mod tests {
             .map(PairFigures::of)
             .flat_map(|it| [it.beyond, it.open, it.shortest, it.mean])
             .chain([Figure::RecordNs, Figure::RecordOpenNs])
-            .chain([Figure::LoggedNs, Figure::LoggedOpenNs, Figure::LoggedMeanNs]);
+            .chain([Figure::LoggedNs, Figure::LoggedOpenNs, Figure::LoggedMeanNs])
+            .chain([Figure::CardNumber, Figure::CardAddress]);
         // A bit for each code of the device.
         let codes = figures.fold(0_u32, |codes, figure| {
             let code = u32::from(figure.code(1).unwrap());
@@ -149,7 +154,7 @@ mod tests {
             assert_eq!(codes & 1 << place, 0, "{figure:?}");
             codes | 1 << place
         });
-        assert_eq!(codes, 0x1f_ffff);
+        assert_eq!(codes, 0x7f_ffff);
     }
 
     #[test]

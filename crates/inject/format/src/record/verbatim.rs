@@ -92,7 +92,9 @@ macro_rules! verbatim_records {
                 /// k = 14: by how much longer kernels are by events than by the hardware log, in the median. k = 15:
                 /// the largest distance from it. 32768 + 8 × device + k: k = 0: how far the mean of many may be from
                 /// the median of the time that a pair adds. k = 1, 2, 3: the same of kernels, copies and fills
-                /// alone. k = 4: the same of the difference from the hardware log. Their value is the number of samples × 2^32 + the nanoseconds
+                /// alone. k = 4: the same of the difference from the hardware log. Their value is the number of samples × 2^32 + the nanoseconds.
+                /// k = 5: the physical number of the card, plus 1. k = 6: its address on the PCI bus, plus 1: 16 bits of the domain, 8
+                /// of the bus, 5 of the device and 3 of its function
                 what: u16,
                 /// its value. It only grows, so the largest of several rows is the latest. Rows need not
                 /// be in the order in which threads sent them

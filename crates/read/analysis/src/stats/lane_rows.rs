@@ -14,6 +14,7 @@ pub struct StreamStats {
     pub pid: u32 => column("pid", Id, |it: &Self| it.pid.into(), "its process id").text("pid");
     pub rank: Option<u64> => column("rank", Unsigned, |it: &Self| it.rank.into(), "its rank in a distributed run, or `null`; the rows are in the order of ranks");
     pub device: u32 => column("device", Id, |it: &Self| it.device.into(), "number of the device").text("device");
+    pub card: Option<u32> => column("card", Id, |it: &Self| it.card.into(), "physical number of its card on the host, or `null`");
     pub stream_id: i64 => column("stream_id", Id, |it: &Self| it.stream_id.into(), "number of the stream. The runtime gives the number of a stream that has ended to a new one: a row is of all of them");
     pub is_default: bool => column("is_default", Flag, |it: &Self| it.is_default.into(), "whether it is the default stream");
     pub lives: u64 => column("lives", Count, |it: &Self| it.lives.into(), "how many streams had this number, one after another");
@@ -92,6 +93,8 @@ pub struct DeviceStats {
     pub pid: u32 => column("pid", Id, |it: &Self| it.pid.into(), "its process id").shown("pid", 100);
     pub rank: Option<u64> => column("rank", Unsigned, |it: &Self| it.rank.into(), "its rank in a distributed run, or `null`");
     pub device: u32 => column("device", Id, |it: &Self| it.device.into(), "number of the device").shown("device", 0);
+    pub card: Option<u32> => column("card", Id, |it: &Self| it.card.into(), "physical number of its card on the host, or `null`").text("card");
+    pub pci_address: Option<String> => column("pci_address", Word, |it: &Self| it.pci_address.as_deref().into(), "place of the card on the PCI bus, or `null`");
     pub streams: u64 => column("streams", Count, |it: &Self| it.streams.into(), "streams of the process on the device").shown("streams", 0);
     pub begin_ns: i64 => column("begin_ns", Moment, |it: &Self| it.begin_ns.into(), "the begin of its first stream, within the range");
     pub end_ns: i64 => column("end_ns", Moment, |it: &Self| it.end_ns.into(), "the end of its last stream");

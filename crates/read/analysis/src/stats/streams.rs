@@ -241,6 +241,7 @@ impl Stream {
             pid: trace.process(stream.process).pid,
             rank: trace.process(stream.process).rank_number(),
             device: stream.device,
+            card: trace.card(stream.process, stream.device).number,
             stream_id: stream.number(),
             is_default: stream.is_default,
             lives: 1,
@@ -272,11 +273,14 @@ fn device_row(
     begin_ns: i64,
     time: DeviceTime,
 ) -> DeviceStats {
+    let card = trace.card(process, device);
     DeviceStats {
         process: trace.process(process).serial,
         pid: trace.process(process).pid,
         rank: trace.process(process).rank_number(),
         device,
+        card: card.number,
+        pci_address: card.address.map(|it| it.to_string()),
         streams: 0,
         begin_ns,
         end_ns: begin_ns,

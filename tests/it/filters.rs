@@ -1,4 +1,4 @@
-//! Recordings of selected calls (`selected.c`): the others are counted, and data that later calls need is there.
+//! Recordings of selected calls (`selected.c`). The other calls are counted, and records that later calls need are complete.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ impl Selected {
     }
 }
 
-/// Each call is in the file or counted, and those that are there have times.
+/// Each call is recorded or counted, and each recorded task has a time.
 #[track_caller]
 fn nothing_is_missing(selected: &Selected, plain: &Selected, what: &str) {
     let (recorded, filtered) = (selected.recorded(), selected.filtered());

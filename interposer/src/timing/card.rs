@@ -33,7 +33,7 @@ pub(crate) fn learn(device: u32) {
     report(Figure::CardAddress, device, bus_address(device));
 }
 
-/// A value is recorded as one more: 0 is none.
+/// Records a value plus 1, since a counter of 0 means no value.
 fn report(figure: Figure, device: u32, value: Option<u32>) {
     if let (Some(what), Some(value)) = (figure.code(device), value) {
         emit::from_inside(&kinds::Counter {

@@ -1,4 +1,4 @@
-//! The words that select what is recorded.
+//! The options that select recorded calls.
 
 use clap::Args;
 

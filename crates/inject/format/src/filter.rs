@@ -10,7 +10,7 @@ pub const FILTER_BYTES: usize = 1024;
 /// The same in words of shared memory.
 pub const FILTER_WORDS: usize = FILTER_BYTES / 8;
 
-/// What a rule compares.
+/// Property of a call that a rule compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// Name of the function.

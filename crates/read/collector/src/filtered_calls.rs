@@ -21,7 +21,7 @@ pub(crate) struct FilteredCalls {
 }
 
 impl FilteredCalls {
-    /// Adds calls of a process. Returns its counter, if that is to be written now.
+    /// Adds calls of a process. Returns the row of its counter once in the interval.
     pub(crate) fn add(&mut self, process: u32, calls: u64, now_ns: i64) -> Option<CounterRow> {
         if calls == 0 {
             return None;

@@ -4,17 +4,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "program.h"
 
-/* The software runtime has no header for these. */
-typedef void *HcclComm;
-typedef struct {
-    char bytes[4108];
-} HcclRootInfo;
-enum { FP32 = 4, SUM = 0 };
-int HcclGetRootInfo(HcclRootInfo *);
-int HcclCommInitRootInfo(uint32_t, const HcclRootInfo *, uint32_t, HcclComm *);
-int HcclSend(void *, uint64_t, int, uint32_t, HcclComm, aclrtStream);
-int HcclRecv(void *, uint64_t, int, uint32_t, HcclComm, aclrtStream);
-int HcclAllReduce(void *, void *, uint64_t, int, int, HcclComm, aclrtStream);
+#include "hccl/hccl.h"
 
 enum { COUNT = 1024, LATE_US = 4000, LONG_ENOUGH = 60000 };
 
@@ -76,11 +66,11 @@ static void exchange(int rank, void *from, void *to, HcclComm comm, aclrtStream 
     uint32_t other = (uint32_t)rank ^ 1;
 
     if (rank % 2 == 0) {
-        require(HcclSend(from, COUNT, FP32, other, comm, stream) == 0, "a message");
-        require(HcclRecv(to, COUNT, FP32, other, comm, stream) == 0, "an answer");
+        require(HcclSend(from, COUNT, HCCL_DATA_TYPE_FP32, other, comm, stream) == 0, "a message");
+        require(HcclRecv(to, COUNT, HCCL_DATA_TYPE_FP32, other, comm, stream) == 0, "an answer");
     } else {
-        require(HcclRecv(to, COUNT, FP32, other, comm, stream) == 0, "a message");
-        require(HcclSend(from, COUNT, FP32, other, comm, stream) == 0, "an answer");
+        require(HcclRecv(to, COUNT, HCCL_DATA_TYPE_FP32, other, comm, stream) == 0, "a message");
+        require(HcclSend(from, COUNT, HCCL_DATA_TYPE_FP32, other, comm, stream) == 0, "an answer");
     }
 }
 
@@ -114,7 +104,7 @@ int main(int count, char **words)
         if (rank == late) {
             usleep(LATE_US);
         }
-        require(HcclAllReduce(from, to, COUNT, FP32, SUM, comm, stream) == 0, "a collective");
+        require(HcclAllReduce(from, to, COUNT, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comm, stream) == 0, "a collective");
         if (count > 6) {
             exchange(rank, from, to, comm, stream);
         }

@@ -5,15 +5,7 @@
 
 #include <signal.h>
 
-/* The software runtime has no header for these. */
-typedef void *HcclComm;
-typedef struct {
-    char bytes[4108];
-} HcclRootInfo;
-enum { FP32 = 4, SUM = 0 };
-int HcclGetRootInfo(HcclRootInfo *);
-int HcclCommInitRootInfo(uint32_t, const HcclRootInfo *, uint32_t, HcclComm *);
-int HcclAllReduce(void *, void *, uint64_t, int, int, HcclComm, aclrtStream);
+#include "hccl/hccl.h"
 
 enum { RANKS = 2, COUNT = 16 };
 
@@ -132,7 +124,7 @@ static void *rank(void *number)
     DO(aclrtMalloc(&to, COUNT * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST));
     require(HcclCommInitRootInfo(RANKS, &root, (uint32_t)own, &comm) == 0, "a communicator");
     for (int turn = 0; turn < 2 - own; turn++) {
-        require(HcclAllReduce(from, to, COUNT, FP32, SUM, comm, stream) == 0, "a collective");
+        require(HcclAllReduce(from, to, COUNT, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comm, stream) == 0, "a collective");
         if (turn == 0) {
             DO(aclrtSynchronizeStream(stream));
         }

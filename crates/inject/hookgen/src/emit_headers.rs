@@ -76,7 +76,14 @@ impl<'a> Emitter<'a> {
             self.header.about
         );
         if !body.is_empty() {
-            text.push_str("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
+            text.push_str("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
+            if self
+                .own_functions()
+                .any(|it| self.plan.inline(&it.name).is_some())
+            {
+                text.push_str("#include <string.h>\n");
+            }
+            text.push('\n');
         }
         for include in &self.header.includes {
             text.push_str(&format!("#include \"{include}\"\n"));
@@ -306,7 +313,22 @@ impl<'a> Emitter<'a> {
                     is_variadic,
                     ..
                 } = function;
-                text.push_str(&prototype("", ret, name, params, *is_variadic));
+                let lead = if self.plan.inline(name).is_some() {
+                    "static inline "
+                } else {
+                    ""
+                };
+                let declared = prototype(lead, ret, name, params, *is_variadic);
+                match self.plan.inline(name) {
+                    Some(body) => {
+                        let head = declared.trim_end().trim_end_matches(';');
+                        text.push_str(&format!(
+                            "{head}\n{{\n{}}}\n",
+                            body.trim_start_matches('\n')
+                        ));
+                    }
+                    None => text.push_str(&declared),
+                }
             }
             text.push('\n');
         }

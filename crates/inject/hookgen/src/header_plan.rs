@@ -21,6 +21,8 @@ pub struct HeaderPlan {
     #[serde(default)]
     tags: BTreeMap<String, String>,
     #[serde(default)]
+    inline: BTreeMap<String, String>,
+    #[serde(default)]
     macros: BTreeMap<String, String>,
     #[serde(default)]
     categories: BTreeMap<String, String>,
@@ -59,6 +61,11 @@ impl HeaderPlan {
             }
         }
         Ok(plan)
+    }
+
+    /// The body of a function that its header defines.
+    pub(crate) fn inline(&self, function: &str) -> Option<&str> {
+        self.inline.get(function).map(String::as_str)
     }
 
     /// The paths of all headers, below the include folder.

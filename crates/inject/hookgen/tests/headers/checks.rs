@@ -25,6 +25,8 @@ const SCOPE: &[&str] = &[
     "docs/zh/api_ref/15",
     "aclnn/acl_meta.h",
     "aclnn/aclnn_base.h",
+    "hccl/hccl.h",
+    "hccl/hccl_types.h",
     "opdev/op_errno.h",
     "aclnnop/aclnn_add.h",
     "aclnnop/aclnn_cast.h",
@@ -46,6 +48,7 @@ const INCLUDES: &str = "\
 #include \"acl/acl.h\"
 #include \"acl/acl_rt_allocator.h\"
 #include \"acl/acl_rt_memory_soma.h\"
+#include \"hccl/hccl.h\"
 #include \"opdev/op_errno.h\"
 #include \"aclnnop/aclnn_add.h\"
 #include \"aclnnop/aclnn_cast.h\"

@@ -1,45 +1,26 @@
 /* What the programs about collectives share. */
-#ifndef HCCL_H
-#define HCCL_H
+#ifndef TESTS_HCCL_H
+#define TESTS_HCCL_H
 
 #include "check.h"
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef void *HcclComm;
-typedef struct { char bytes[4108]; } HcclRootInfo;
-typedef struct { int32_t kind; void *buffer; uint64_t count; int32_t type; uint32_t peer; } HcclSendRecvItem;
-enum { INT8, INT16, INT32, FP16, FP32, INT64, UINT64, UINT8, UINT16, UINT32, FP64, BF16 };
-enum { SUM, PROD, MAX, MIN };
+#include "hccl/hccl.h"
 
-int HcclGetRootInfo(HcclRootInfo *);
-int HcclCommInitRootInfo(uint32_t, const HcclRootInfo *, uint32_t, HcclComm *);
-int HcclCommInitAll(uint32_t, int32_t *, HcclComm *);
-int HcclCreateSubCommConfig(HcclComm *, uint32_t, uint32_t *, uint64_t, uint32_t, void *, HcclComm *);
-int HcclCommDestroy(HcclComm);
-int HcclGetRankId(HcclComm, uint32_t *);
-int HcclGetRankSize(HcclComm, uint32_t *);
-int HcclGetCommName(HcclComm, char *);
-int HcclGetCommAsyncError(HcclComm, int *);
-int HcclAllReduce(void *, void *, uint64_t, int, int, HcclComm, aclrtStream);
-int HcclReduce(void *, void *, uint64_t, int, int, uint32_t, HcclComm, aclrtStream);
-int HcclBroadcast(void *, uint64_t, int, uint32_t, HcclComm, aclrtStream);
-int HcclScatter(void *, void *, uint64_t, int, uint32_t, HcclComm, aclrtStream);
-int HcclAllGather(void *, void *, uint64_t, int, HcclComm, aclrtStream);
-int HcclAllGatherV(void *, uint64_t, void *, const void *, const void *, int, HcclComm, aclrtStream);
-int HcclReduceScatter(void *, void *, uint64_t, int, int, HcclComm, aclrtStream);
-int HcclReduceScatterV(void *, const void *, const void *, void *, uint64_t, int, int, HcclComm, aclrtStream);
-int HcclAlltoAll(const void *, uint64_t, int, const void *, uint64_t, int, HcclComm, aclrtStream);
-int HcclAlltoAllV(const void *, const void *, const void *, int, const void *, const void *, const void *, int,
-                  HcclComm, aclrtStream);
-int HcclAlltoAllVC(const void *, const void *, int, const void *, int, HcclComm, aclrtStream);
-int HcclBarrier(HcclComm, aclrtStream);
-int HcclSend(void *, uint64_t, int, uint32_t, HcclComm, aclrtStream);
-int HcclRecv(void *, uint64_t, int, uint32_t, HcclComm, aclrtStream);
-int HcclBatchSendRecv(HcclSendRecvItem *, uint32_t, HcclComm, aclrtStream);
-int HcclGroupStart(void);
-int HcclGroupEnd(void);
+#define INT8 HCCL_DATA_TYPE_INT8
+#define INT32 HCCL_DATA_TYPE_INT32
+#define FP16 HCCL_DATA_TYPE_FP16
+#define FP32 HCCL_DATA_TYPE_FP32
+#define INT64 HCCL_DATA_TYPE_INT64
+#define UINT8 HCCL_DATA_TYPE_UINT8
+#define FP64 HCCL_DATA_TYPE_FP64
+#define BF16 HCCL_DATA_TYPE_BFP16
+#define SUM HCCL_REDUCE_SUM
+#define PROD HCCL_REDUCE_PROD
+#define MAX HCCL_REDUCE_MAX
+#define MIN HCCL_REDUCE_MIN
 
 /* What the processes of a program share. */
 struct shared { volatile int ready; HcclRootInfo info; };

@@ -6,7 +6,7 @@
 static int dies(int rank, int ranks, HcclComm comm)
 {
     int32_t *data = numbers(1);
-    int error = 0;
+    HcclResult error = 0;
     (void)ranks;
     data[0] = 1;
     OK(HcclAllReduce(data, data, 1, INT32, SUM, comm, NULL));
@@ -28,7 +28,7 @@ static int dies(int rank, int ranks, HcclComm comm)
 static int stays_away(int rank, int ranks, HcclComm comm)
 {
     int32_t *data = numbers(1);
-    int error = 0;
+    HcclResult error = 0;
     (void)ranks;
     OK(HcclGetCommAsyncError(comm, &error));
     EXPECT(error, 0);

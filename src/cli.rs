@@ -1,6 +1,8 @@
 //! The command line: words become a plan, a plan becomes an action. One file per command.
 
 mod args;
+mod arm;
+mod attach;
 mod check;
 mod clocks;
 mod critical;
@@ -50,6 +52,9 @@ use crate::launch::terminal_keeper;
 use crate::output::{ConfigArg, Verbosity, print, print_message, set_verbosity};
 use args::{ColorArg, Command, CommandLine, ThemeArg};
 
+/// Commands with the exit statuses of a recording.
+const RECORDING: [&str; 4] = ["record", "arm", "attach", "demo"];
+
 /// Runs the command line and returns the exit status.
 pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.collect();
@@ -72,7 +77,7 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     let words = args::with_default_command(words);
     // A recording takes the place of the program, so its own trouble must not look like that.
     let command = words.get(args::first_word(&words));
-    let is_record = command.is_some_and(|word| word == "record" || word == "demo");
+    let is_record = command.is_some_and(|word| RECORDING.iter().any(|it| word == *it));
     let parsed = match parse(&words) {
         Ok(parsed) => parsed,
         Err(error) => return refuse(&error, &words, is_record),
@@ -135,6 +140,9 @@ fn parse(words: &[OsString]) -> Result<CommandLine, clap::Error> {
 fn act(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Record(args) => record::run(args),
+        Command::Arm(args) => arm::run(args),
+        Command::Attach(args) => attach::run(args),
+        Command::Detach(args) => attach::detach(&args).map_err(Failure::from),
         Command::View(args) => view::run(&args).map_err(Failure::from),
         Command::Export(args) => export::run(&args).map_err(Failure::from),
         Command::Report(args) => report_page::run(&args).map_err(Failure::from),

@@ -14,7 +14,7 @@ pub(crate) mod terminal_keeper;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
@@ -71,6 +71,19 @@ impl LaunchPlan {
         };
         hand_on_to(&mut command, &self.program, closed)?;
         command.spawn()
+    }
+
+    /// Becomes the program. Returns why that was not possible.
+    pub(crate) fn become_program(&self) -> Failure {
+        let mut words = self.words.iter();
+        let mut command = Command::new(words.next().cloned().unwrap_or_default());
+        command.args(words);
+        self.environment.apply(&mut command);
+        let error = match hand_on_to(&mut command, &self.program, ClosedStreams::Stay) {
+            Ok(()) => command.exec(),
+            Err(error) => error,
+        };
+        self.failure(&error)
     }
 
     fn failure(&self, error: &io::Error) -> Failure {

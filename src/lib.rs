@@ -1,6 +1,7 @@
 //! The command line: what starts programs, and glue between the collector, the trace file and the crates that
 //! read it.
 
+mod armed_process;
 mod cli;
 mod control;
 mod error;

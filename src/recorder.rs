@@ -1,5 +1,6 @@
 //! One recording from beginning to end: prepare, launch, collect, sum up.
 
+pub(crate) mod attach;
 mod description;
 mod live;
 mod missing_calls;
@@ -407,6 +408,7 @@ impl RunningProgram {
             has_several_files: plan.roll.is_some(),
             timing: (plan.timing, plan.budget),
             group: plan.ring.as_ref().and_then(|it| it.group.clone()),
+            is_attached: false,
         };
         let control = collector
             .is_some()
@@ -476,6 +478,7 @@ impl RunningProgram {
         self.stop.request(ProgramEnd {
             pid: self.child.pid(),
             status,
+            reason: "",
         });
         let outcome = self.collector?.join().ok();
         self.reporter.into_iter().for_each(Reporter::finish);

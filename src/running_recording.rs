@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use ascend_trace_format::armed::ARMED_VARIABLE;
 use ascend_trace_format::session::SESSION_VARIABLE;
 use ascend_trace_ring::maker;
 
@@ -56,6 +57,11 @@ pub(crate) fn session_of(pid: u32) -> anyhow::Result<PathBuf> {
     }
     if status(pid, "State").is_some_and(|state| state.starts_with(['Z', 'X'])) {
         bail!("process {pid} has ended: give the file of its recording");
+    }
+    if variable(&environment, ARMED_VARIABLE).is_some() {
+        bail!(
+            "process {pid} is armed, and no recorder is attached to it: `ascend-trace attach {pid}` attaches one"
+        );
     }
     match kept_by(pid) {
         Some(recorder) => session_of(recorder),

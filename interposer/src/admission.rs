@@ -1,6 +1,6 @@
 //! Decides whether an entered call is recorded when an obstacle exists.
 
-use crate::thread::upper_layers::settle;
+use crate::thread::upper_layers::{look_for_recorder, settle};
 use crate::thread::{Admission, ThreadState};
 use crate::{cost, lifecycle, session};
 
@@ -24,9 +24,18 @@ impl ThreadState {
             return Admission::Inside;
         }
         lifecycle::take_duties_on();
+        if session::is_armed() {
+            session::armed::list();
+        }
         if !settle(self) {
             session::count_homeless();
             return Admission::Past;
+        }
+        if session::is_armed() {
+            look_for_recorder(self);
+        }
+        if self.is_behind() {
+            self.leave_session();
         }
         self.catch_up();
         if self.is_sampling() {
@@ -43,6 +52,9 @@ impl ThreadState {
         lifecycle::take_duties_on();
         if self.is_busy() && !self.mend(here) || !settle(self) {
             return false;
+        }
+        if self.is_behind() {
+            self.leave_session();
         }
         self.catch_up();
         true

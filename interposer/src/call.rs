@@ -56,7 +56,7 @@ impl Span {
             true => None,
             false => state.shield(),
         };
-        let is_inside = !(state.is_clear() && session::is_settled())
+        let is_inside = !(state.is_clear() && session::is_settled_for(state.plain()))
             && match Self::admit(state, here) {
                 Admission::Straight => false,
                 Admission::Inside => true,
@@ -185,7 +185,7 @@ impl Span {
             emit::put_aside(state, self.id, args, result, (self.begin, end));
             return false;
         }
-        if !state.is_open(self.head, self.around.depth) {
+        if !state.is_open(self.head, self.around.depth) && !state.has_lost_list() {
             // It was taken for one that had been left, and recorded as that.
             return false;
         }

@@ -47,7 +47,7 @@ impl FastCall {
         let state = NonNull::new(fast_tls::get().cast::<ThreadState>().cast_mut())?;
         // SAFETY: the calling thread's state lives as long as the thread.
         let thread = unsafe { state.as_ref() };
-        if !(thread.is_at_rest() && session::is_plain()) {
+        if !(thread.is_at_rest() && session::is_plain(thread.plain())) {
             return None;
         }
         thread.begin_fast(mark, const { head_of(ID, 1) }, counter(), args);

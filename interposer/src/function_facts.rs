@@ -1,6 +1,7 @@
 //! Facts about each function for the hot path, computed at compile time.
 
 use ascend_trace_format::api::{Fact, Function, Role};
+use ascend_trace_format::role::ObjectUse;
 
 use crate::functions::FUNCTIONS;
 
@@ -23,6 +24,8 @@ pub(crate) struct Traits {
     pub(crate) is_runtime: bool,
     /// Later calls cannot be understood without it: it is recorded also while the program has paused that.
     pub(crate) is_lasting: bool,
+    /// It changes objects that the interposer follows: its calls never pass, also while no recorder is attached.
+    pub(crate) is_followed: bool,
 }
 
 /// The libraries of the two layers.
@@ -52,6 +55,35 @@ const fn lasts(function: &Function) -> bool {
     function.role.meaning().lasts() || function.names.is_some() || is_of_memory
 }
 
+const fn is_followed(function: &Function) -> bool {
+    let role = function.role.meaning();
+    role.changes
+        || role.bounds_life
+        || role.makes_graph
+        || matches!(role.stream, ObjectUse::Gives)
+        || matches!(role.context, ObjectUse::Gives)
+        || matches!(function.role, Role::LastTaskId | Role::UnloadKernels)
+        || function.facts.has(Fact::Profiles)
+}
+
+/// Whether calls of the function with this id are followed also while no recorder is attached.
+pub(crate) const fn follows(id: usize) -> bool {
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "evaluated at compile time, within bounds"
+    )]
+    is_followed(&FUNCTIONS[id])
+}
+
+/// Whether the function with this id puts a task on a stream.
+pub(crate) const fn submits(id: usize) -> bool {
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "evaluated at compile time, within bounds"
+    )]
+    FUNCTIONS[id].task.is_some()
+}
+
 pub(crate) const fn traits_of(function: &Function) -> Traits {
     let mut traits = Traits {
         submits: function.task.is_some(),
@@ -66,6 +98,7 @@ pub(crate) const fn traits_of(function: &Function) -> Traits {
             || function.facts.has(Fact::Profiles),
         is_runtime: is_in(function, UPPER) || is_in(function, LOWER),
         is_lasting: lasts(function),
+        is_followed: is_followed(function),
     };
     let mut args = function.args;
     while let [arg, rest @ ..] = args {
@@ -126,6 +159,7 @@ static TRAITS: [Traits; FUNCTIONS.len()] = {
         has_role: false,
         is_runtime: false,
         is_lasting: false,
+        is_followed: false,
     };
     let mut all = [nothing; FUNCTIONS.len()];
     let mut id = 0;
@@ -171,5 +205,31 @@ mod tests {
         assert!(!named("aclrtFree").has_role);
         assert!(named("aclrtFree").is_runtime && named("rtFree").is_runtime);
         assert!(!named("HcclAllReduce").is_runtime);
+    }
+
+    #[test]
+    fn only_calls_that_change_objects_are_followed_without_a_recorder() {
+        for name in [
+            "aclInit",
+            "aclrtSetDevice",
+            "aclrtCreateStream",
+            "aclrtDestroyEvent",
+            "aclrtSetCurrentContext",
+            "aclmdlRICaptureBegin",
+            "aclrtResetDevice",
+            "aclrtGetThreadLastTaskId",
+        ] {
+            assert!(named(name).is_followed, "{name}");
+        }
+        for name in [
+            "aclrtMalloc",
+            "aclrtMemcpyAsync",
+            "aclrtRecordEvent",
+            "aclrtSynchronizeStream",
+            "aclrtGetDevice",
+            "mstxRangeStartA",
+        ] {
+            assert!(!named(name).is_followed, "{name}");
+        }
     }
 }

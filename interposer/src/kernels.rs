@@ -186,6 +186,13 @@ fn ask(handle: u64, name: &mut [u8; LONGEST]) -> Option<&[u8]> {
     (code == 0 && !text.is_empty()).then_some(text)
 }
 
+/// Another session has no names: those of kernels that are launched again are asked for.
+pub(crate) fn ask_again() {
+    for kernel in KERNELS.iter() {
+        kernel.settle(UNKNOWN);
+    }
+}
+
 pub(crate) fn forget() {
     ROOM.break_after_fork();
     WANTS.store(0, Relaxed);

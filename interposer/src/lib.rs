@@ -15,6 +15,7 @@
 
 mod admission;
 mod apart;
+mod attach;
 mod call;
 mod call_context;
 mod call_record;

@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 use core::ops::ControlFlow;
 use core::sync::atomic::AtomicUsize;
-use core::sync::atomic::Ordering::{AcqRel, Acquire};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use ascend_trace_format::record::{Text, kinds};
 
@@ -41,6 +41,11 @@ pub(crate) fn tell_new() {
     while let Some(path) = next(|object| is_acl(object.file_name())) {
         tell(&path);
     }
+}
+
+/// Another session has none of the reports.
+pub(crate) fn begin_again() {
+    REPORTED.iter().for_each(|place| place.store(0, Release));
 }
 
 /// Reports the libraries that offer a function which the program has found, under any file name.

@@ -19,8 +19,8 @@ use crate::timing::{
     schedule, teardown,
 };
 use crate::{
-    cost, emit, engine, first_records, graphs, kernels, libc_wrappers, libraries, loader, meter,
-    ranges, session, streams, syscall_policy, thread, until_exit,
+    attach, cost, emit, engine, first_records, graphs, kernels, libc_wrappers, libraries, loader,
+    meter, ranges, session, streams, syscall_policy, thread, until_exit,
 };
 
 /// The library has been loaded.
@@ -43,6 +43,7 @@ extern "C" fn loaded() {
 extern "C" fn unloaded() {
     libraries::tell_new();
     at_end(cost::tell_all);
+    session::armed::unlist();
 }
 
 /// The process is ending in an orderly way, and the runtime still works: its exit handlers were
@@ -80,6 +81,8 @@ fn at_end(action: impl FnOnce(&ThreadState)) {
 pub(crate) fn take_duties_on() {
     static DUTIES: Duties = Duties {
         become_child,
+        look_for_recorder: attach::look_for_recorder,
+        leave: attach::leave,
         exiting,
     };
     upper_layers::take_on(&DUTIES);
@@ -288,13 +291,14 @@ pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, f
             || call.is(Fact::KeepsTimes)
             || call.function.role != Role::CreateEvent,
     };
-    event.begin(EVENT_SERIALS.next(), kind);
+    event.begin(
+        EVENT_SERIALS.next(),
+        kind,
+        (call.context_serial(), flags, creation),
+    );
     emit::from_inside(&kinds::Event {
-        serial: event.serial.load(Relaxed),
-        context: call.context_serial(),
         handle,
-        flags,
-        creation,
+        ..event.description()
     });
 }
 

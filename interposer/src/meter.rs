@@ -154,8 +154,8 @@ impl Meter {
             .map(|(sum, first)| sum.get().wrapping_sub(first.load(Relaxed)))
     }
 
-    /// The calling thread has the meter from now on.
-    fn begin(&self) {
+    /// The calling thread has the meter from now on, or begins to count again.
+    pub(crate) fn begin(&self) {
         for (sum, first) in self.sums() {
             first.store(sum.get(), Relaxed);
         }

@@ -246,6 +246,27 @@ pub(crate) fn event_has_gone(handle: u64) {
     EVENTS.gone(handle, None);
 }
 
+/// The events that exist.
+pub(crate) fn events() -> impl Iterator<Item = &'static EventEntry> {
+    EVENTS
+        .iter()
+        .filter(|entry| entry.serial.load(Acquire) != 0)
+}
+
+/// The streams that exist.
+pub(crate) fn streams() -> impl Iterator<Item = &'static StreamEntry> {
+    STREAMS
+        .iter()
+        .filter(|entry| entry.serial.load(Acquire) != 0)
+}
+
+/// The program's records and synchronisations until `now` were not followed: it may have records that it has not seen done.
+pub(crate) fn begin_again(now: u64) {
+    streams().for_each(|stream| stream.seen.begin_again(now));
+    contexts().for_each(|context| context.timing.seen.begin_again(now));
+    events().for_each(EventEntry::begin_again);
+}
+
 /// Forgets everything after a fork: the child has no use for its parent's handles, and may bring
 /// the runtime up afresh.
 pub(crate) fn forget_all() {

@@ -31,7 +31,7 @@ pub(crate) fn set(causes: u32, is_so: bool) -> u32 {
 /// Whether the recording does not show yet that a pause has begun or ended.
 #[inline]
 pub(crate) fn is_unreported() -> bool {
-    is_on() != (REPORTED.load(Relaxed) != 0)
+    session::shows_pause() != (REPORTED.load(Relaxed) != 0) && !session::is_armed()
 }
 
 /// The pause with this id will be reported as lasting, unless another one is. Returns whether it will.
@@ -58,6 +58,11 @@ fn note() {
             return;
         }
     }
+}
+
+/// This process joins another session, which shows no pause.
+pub(crate) fn begin_again() {
+    end_report();
 }
 
 /// This process is a forked child: the pauses of its parent's program are not its own.

@@ -1,15 +1,17 @@
 //! Joining the collector's session, once per process.
 
+pub(crate) mod armed;
+pub(crate) mod places;
+
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_void};
-use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
 
 use ascend_trace_format::filter::{Filters, Subject};
 use ascend_trace_format::session::{TickSource, Timing};
 use ascend_trace_format::window::{Condition, Switch};
-use ascend_trace_ring::{AttachError, Session, sys};
+use ascend_trace_ring::{AttachError, Session, SessionSettings, sys};
 
 use crate::errno::Errno;
 use crate::functions::TABLE_HASH;
@@ -32,11 +34,6 @@ static LOG_ALONE: AtomicBool = AtomicBool::new(false);
 static BUDGET: AtomicU32 = AtomicU32::new(0);
 /// One task in this number is timed; none with 0, while `ctl timing off` lasts.
 static SAMPLING: AtomicU32 = AtomicU32::new(1);
-/// Null, or one of [`PLACES`]. No lock: a jump out of a signal handler may leave the caller.
-static SESSION: AtomicPtr<Session> = AtomicPtr::new(core::ptr::null_mut());
-/// The session, and that of the parent process.
-static PLACES: [SessionCell; 2] =
-    [const { SessionCell(UnsafeCell::new(MaybeUninit::uninit())) }; 2];
 /// Where calls of threads without a channel are counted.
 static WITHOUT_CHANNEL: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
 /// Calls from before the session was joined, by this thread or while another one was joining it.
@@ -72,11 +69,18 @@ pub(crate) const BY_PROGRAM: u32 = 256;
 pub(crate) const BY_RECORDER: u32 = 512;
 pub(crate) const AT_BEGIN: u32 = 1024;
 pub(crate) const OUTSIDE: u32 = 2048;
-const PAUSES: u32 = BY_PROGRAM | BY_RECORDER | AT_BEGIN | OUTSIDE;
+/// No recorder is attached to this process.
+const ARMED: u32 = 8192;
+/// Pauses that the recording shows.
+const SHOWN_PAUSES: u32 = BY_PROGRAM | BY_RECORDER | AT_BEGIN | OUTSIDE;
+const PAUSES: u32 = SHOWN_PAUSES | ARMED;
 /// The recording has a pause that lasts.
 pub(crate) const REPORTED: u32 = 4096;
 /// Any call may be left out by the filters.
-pub(crate) const FILTERED: u32 = 8192;
+pub(crate) const FILTERED: u32 = 16384;
+/// The number of the session in this process. A thread with another number has no channel in the present session.
+const EPOCHS: u32 = 0xffff_0000;
+const FIRST_EPOCH: u32 = 0x1_0000;
 
 /// These facts begin to be true, or no longer are. Returns all that were true before.
 pub(crate) fn note(facts: u32, is_so: bool) -> u32 {
@@ -92,6 +96,25 @@ pub(crate) fn note(facts: u32, is_so: bool) -> u32 {
 #[inline]
 pub(crate) fn is_paused() -> bool {
     RARE.load(Relaxed) & PAUSES != 0
+}
+
+/// Whether the recording shows a pause, or would have to.
+#[inline]
+pub(crate) fn shows_pause() -> bool {
+    RARE.load(Relaxed) & SHOWN_PAUSES != 0
+}
+
+/// Whether no recorder is attached to a process that waits for one.
+#[inline]
+pub(crate) fn is_armed() -> bool {
+    RARE.load(Relaxed) & ARMED != 0
+}
+
+/// The present session has this number from now on.
+fn note_epoch(epoch: u32) {
+    // The function never refuses.
+    let _ = RARE.fetch_update(SeqCst, SeqCst, |rare| Some(rare & !EPOCHS | epoch));
+    copy_rare();
 }
 
 /// Whether a pause lasts, or the recording has one, or filters.
@@ -123,12 +146,26 @@ fn copy_rare() {
 static SWITCH: AtomicPtr<AtomicU32> = AtomicPtr::new((&raw const UNMARKED).cast_mut());
 static FOLLOWED: AtomicU32 = AtomicU32::new(0);
 
-/// Whether the recorder has turned its switch, and this process has not followed yet. Calls on the fast path do not look:
-/// every other call does, and the harvester.
+/// Whether the recorder has turned its switch, and this process has not followed yet, or another recorder wants it. Calls on the
+/// fast path do not look: every other call does, and the harvester.
 #[inline]
 pub(crate) fn is_switched() -> bool {
+    is_turned() || armed::is_requested()
+}
+
+/// Whether the recorder has turned its switch.
+#[inline]
+fn is_turned() -> bool {
     // SAFETY: a static, or a word of the session, which stays mapped.
     unsafe { &*SWITCH.load(Relaxed) }.load(Relaxed) != FOLLOWED.load(Relaxed)
+}
+
+/// Whether a process that recorders attach to has nothing to record any more: the recording is complete, or another recorder
+/// wants the process, since its own has ended.
+pub(crate) fn is_over() -> bool {
+    // SAFETY: as above.
+    let switch = Switch(unsafe { &*SWITCH.load(Acquire) }.load(SeqCst));
+    armed::is_possible() && (switch.is_complete() || armed::is_requested())
 }
 
 /// Takes over the state of the switch. Returns the state before and this one.
@@ -157,19 +194,36 @@ pub(crate) fn is_settled() -> bool {
     mark().load(Acquire) & STATES == SETTLED
 }
 
-/// The same, and no fact keeps calls off the fast path: the only check of most calls.
+/// The mark of a process without any of the rare facts, in the session with this number.
+pub(crate) const fn plain_mark(epoch: u32) -> u32 {
+    SETTLED | epoch
+}
+
+/// Whether calls of a thread are recorded that has seen this [`plain_mark`]: also, it has a channel of the present session, if any
+/// is free.
+#[inline]
+pub(crate) fn is_settled_for(plain: u32) -> bool {
+    mark().load(Acquire) & (STATES | ARMED | EPOCHS) == plain
+}
+
+/// Whether the present session is the one in which a thread has seen this [`plain_mark`].
+pub(crate) fn is_of_session(plain: u32) -> bool {
+    places::hold().is_none_or(|held| plain_mark(held.epoch()) == plain)
+}
+
+/// The same as [`is_settled_for`], and no fact keeps calls off the fast path: the only check of most calls.
 #[inline(always)]
-pub(crate) fn is_plain() -> bool {
+pub(crate) fn is_plain(plain: u32) -> bool {
     // Without an order of other memory: a thread at rest has looked at the mark before.
     // SAFETY: as in `mark`.
-    unsafe { &*MARK.load(Relaxed) }.load(Relaxed) == SETTLED
+    unsafe { &*MARK.load(Relaxed) }.load(Relaxed) == plain
 }
 
 /// Whether a pause, which the recording has, is all that keeps calls off the fast path.
 #[inline]
-pub(crate) fn is_plainly_paused() -> bool {
+pub(crate) fn is_plainly_paused(plain: u32) -> bool {
     let mark = mark().load(Relaxed);
-    mark & !PAUSES == SETTLED | REPORTED && mark & PAUSES != 0 && !is_switched()
+    mark & !SHOWN_PAUSES == plain | REPORTED && mark & SHOWN_PAUSES != 0 && !is_turned()
 }
 
 /// Whether calls are recorded.
@@ -237,17 +291,9 @@ fn hand_over_early() {
     }
 }
 
-/// Room for a session, used by the thread that joins, or that makes a forked child a separate process.
-struct SessionCell(UnsafeCell<MaybeUninit<Session>>);
-
-// SAFETY: one thread writes a place before it is published, and does not change it while it may be
-// read.
-unsafe impl Sync for SessionCell {}
-
-/// The session, for a thread that claims its channel.
+/// The session, for a thread that looks at it.
 pub(crate) fn get() -> Option<Session> {
-    // SAFETY: its target was written before, and does not change in this process.
-    unsafe { SESSION.load(Acquire).as_ref() }.copied()
+    places::hold().map(|held| held.session())
 }
 
 /// The window of the recording has begun or ended in this process.
@@ -255,18 +301,6 @@ pub(crate) fn note_window(has_begun: bool) {
     note(WATCHED, window::watches_simple_calls());
     if let Some(session) = get().filter(|_| has_begun) {
         session.count_begun();
-    }
-}
-
-/// Publishes the session. Called by the thread that joins, or that makes a forked child a separate
-/// process: until then no other thread uses it.
-fn publish(session: Session) {
-    let reported = SESSION.load(Relaxed);
-    let mut places = PLACES.iter().map(|place| place.0.get().cast::<Session>());
-    if let Some(place) = places.find(|place| *place != reported) {
-        // SAFETY: an unpublished place has no readers.
-        unsafe { place.write(session) };
-        SESSION.store(place, Release);
     }
 }
 
@@ -307,34 +341,24 @@ static TRIES: AtomicU32 = AtomicU32::new(16);
 
 /// The C library's functions may not be used yet: a library that replaces them may be the caller.
 fn try_join() -> Result<(), Hindrance> {
-    let session = Session::attach(path()?).map_err(hindrance)?;
+    let path = match path()? {
+        Some(path) => path,
+        None => return armed::begin(),
+    };
+    let mut session = Session::attach(path).map_err(hindrance)?;
     let settings = session.settings().ok_or(Hindrance::ForGood)?;
     if settings.table_hash != TABLE_HASH {
         return Err(Hindrance::ForGood);
     }
-    clock::choose(settings.ticks);
-    note(OTHER_CLOCK, settings.ticks != TickSource::Counter);
-    note(STACKS, settings.stacks != 0);
     let mark = make_mark()?;
-    stacks::set(settings.stacks);
-    TIMED.store(u8::from(settings.timing != Timing::Off), Relaxed);
-    let log_alone = settings.timing == Timing::Hardware;
-    LOG.store(settings.timing == Timing::Both || log_alone, Relaxed);
-    LOG_ALONE.store(log_alone, Relaxed);
-    // It may have changed since the recording began.
-    let (timing, budget) = session.timing().ok_or(Hindrance::ForGood)?;
-    set_timing(timing, budget);
-    window::arm(settings.window);
-    note(WATCHED, window::watches_simple_calls());
-    note(AT_BEGIN, settings.window.is_paused);
-    note(OUTSIDE, settings.window.start != Condition::None);
-    set_rules(&settings.filters);
+    take_over(settings, &session).ok_or(Hindrance::ForGood)?;
     let switch = core::ptr::from_ref(session.switch());
     SWITCH.store(switch.cast_mut(), Release);
-    clock::begin();
     let without_channel = core::ptr::from_ref(session.without_channel());
-    let session = begin_process(session);
-    publish(session);
+    session.set_namespace(process_facts::pid_namespace());
+    let place = places::prepare(&mut session, 0).ok_or(Hindrance::ForGood)?;
+    count_in(session);
+    places::publish(place);
     WITHOUT_CHANNEL.store(without_channel.cast_mut(), SeqCst);
     hand_over_early();
     MARK.store(mark, Release);
@@ -352,15 +376,15 @@ static RULES: Rules = Rules(UnsafeCell::new(Filters::NONE));
 /// The subjects of the rules.
 static SUBJECTS: AtomicU32 = AtomicU32::new(0);
 
-/// Takes the filters of the session over.
-fn set_rules(rules: &Filters) {
-    if rules.is_empty() {
-        return;
+/// Takes the filters of the session over. `None` if an earlier session had other filters: threads may still read those.
+fn set_rules(rules: &Filters) -> Option<()> {
+    if !rules.is_empty() && SUBJECTS.load(Relaxed) == 0 {
+        // SAFETY: no other thread reads the rules before it finds their subjects.
+        unsafe { *RULES.0.get() = *rules };
+        SUBJECTS.store(rules.subjects(), Release);
     }
-    // SAFETY: no other thread reads the rules before `FILTERED` is noted.
-    unsafe { *RULES.0.get() = *rules };
-    SUBJECTS.store(rules.subjects(), Release);
-    note(FILTERED, true);
+    note(FILTERED, !rules.is_empty());
+    (rules.is_empty() || self::rules() == Some(rules)).then_some(())
 }
 
 /// The filters of the recording, if it has some.
@@ -374,6 +398,28 @@ pub(crate) fn rules() -> Option<&'static Filters> {
 /// Whether filters of the recording are about this subject.
 pub(crate) fn filters_by(subject: Subject) -> bool {
     SUBJECTS.load(Relaxed) & subject.bit() != 0
+}
+
+/// Takes over how the recorder wants to record. `None` for what this build does not know.
+fn take_over(settings: SessionSettings, session: &Session) -> Option<()> {
+    // It may have changed since the recording began.
+    let (timing, budget) = session.timing()?;
+    clock::choose(settings.ticks);
+    note(OTHER_CLOCK, settings.ticks != TickSource::Counter);
+    note(STACKS, settings.stacks != 0);
+    stacks::set(settings.stacks);
+    TIMED.store(u8::from(settings.timing != Timing::Off), Relaxed);
+    let log_alone = settings.timing == Timing::Hardware;
+    LOG.store(settings.timing == Timing::Both || log_alone, Relaxed);
+    LOG_ALONE.store(log_alone, Relaxed);
+    set_timing(timing, budget);
+    window::arm(settings.window);
+    note(WATCHED, window::watches_simple_calls());
+    note(AT_BEGIN, settings.window.is_paused);
+    note(OUTSIDE, settings.window.start != Condition::None);
+    set_rules(&settings.filters)?;
+    clock::begin();
+    Some(())
 }
 
 fn set_timing(timing: Timing, budget: u32) {
@@ -418,13 +464,12 @@ fn hindrance(error: AttachError) -> Hindrance {
     }
 }
 
-fn begin_process(mut session: Session) -> Session {
+/// This process is one of the session from now on.
+fn count_in(session: Session) {
     syscall_policy::pid();
     PROCESS_KEY.store(clock::ticks_directly(), Relaxed);
-    session.set_namespace(process_facts::pid_namespace());
     process_facts::note_command_line();
     session.count_process();
-    session
 }
 
 /// Room for the session file's path, used by the one who joins.
@@ -433,14 +478,16 @@ struct Path(UnsafeCell<[u8; 4096]>);
 // SAFETY: only one thread at a time is `JOINING`.
 unsafe impl Sync for Path {}
 
-/// The session file's path. To be called by the one who joins.
-fn path() -> Result<&'static CStr, Hindrance> {
+/// The session file's path; `None` if the environment has none. To be called by the one who joins.
+fn path() -> Result<Option<&'static CStr>, Hindrance> {
     static PATH: Path = Path(UnsafeCell::new([0; 4096]));
     // SAFETY: no other thread runs this, and no reference from an earlier try remains.
     let room = unsafe { &mut *PATH.0.get() };
     match environment::copy(b"ASCEND_TRACE_SESSION", room) {
-        Some(true) => CStr::from_bytes_until_nul(room).map_err(|_| Hindrance::ForGood),
-        Some(false) => Err(Hindrance::ForGood),
+        Some(true) => CStr::from_bytes_until_nul(room)
+            .map(|path| Some(path).filter(|path| !path.is_empty()))
+            .map_err(|_| Hindrance::ForGood),
+        Some(false) => Ok(None),
         None => Err(Hindrance::ForNow),
     }
 }
@@ -490,6 +537,7 @@ pub(crate) fn is_new_child() -> bool {
 pub(crate) fn begin_child() {
     let _ = STATE.compare_exchange(JOINING, NOT_TRIED, Relaxed, Relaxed);
     EARLY.store(0, Relaxed);
+    armed::begin_child();
 }
 
 /// Nothing is recorded in this process from now on.
@@ -502,8 +550,15 @@ pub(crate) fn turn_off() {
 /// Makes a forked child a separate process.
 #[cold]
 pub(crate) fn become_child() {
+    if armed::is_possible() {
+        armed::list();
+    }
+    places::change(|mut session| {
+        session.set_namespace(process_facts::pid_namespace());
+        session
+    });
     if let Some(session) = get() {
-        publish(begin_process(session));
+        count_in(session);
     }
     mark().store(SETTLED | RARE.load(SeqCst), Release);
     copy_rare();

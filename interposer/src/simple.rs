@@ -57,7 +57,7 @@ impl Simple {
         let state = NonNull::new(thread::current().cast_mut())?;
         // SAFETY: the calling thread's state lives as long as the thread.
         let thread = unsafe { state.as_ref() };
-        if !(thread.is_clear() && session::is_settled()) {
+        if !(thread.is_clear() && session::is_settled_for(thread.plain())) {
             return Self::enter_slowly(id, here, args, state);
         }
         Some(Self::begin(id, here, args, state))
@@ -457,7 +457,7 @@ impl LeftOutCall {
         // SAFETY: the calling thread's state lives as long as the thread.
         let thread = unsafe { state.as_ref() };
         // Calls of a pause are not measured, so they may find a thread that is to measure some.
-        if !(session::is_plainly_paused() && thread.is_clear_to_leave()) {
+        if !(session::is_plainly_paused(thread.plain()) && thread.is_clear_to_leave()) {
             return None;
         }
         let depth = thread.deepen(here);

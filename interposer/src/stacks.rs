@@ -53,6 +53,11 @@ pub(crate) fn set(most: u32) {
     MOST.store(most.min(MOST_FRAMES as u32), Relaxed);
 }
 
+/// Another session has none of the objects that stacks lead to.
+pub(crate) fn begin_again() {
+    objects::begin_again();
+}
+
 /// Whether stacks are recorded.
 #[inline(always)]
 pub(crate) fn is_on() -> bool {

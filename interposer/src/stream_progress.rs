@@ -36,6 +36,12 @@ impl StreamProgress {
         self.waiting.store(0, Relaxed);
     }
 
+    /// The program's records until `now` are not known: there may be some that it has not seen done.
+    pub(crate) fn begin_again(&self, now: u64) {
+        self.known.store(0, Relaxed);
+        self.recorded.store(now, Release);
+    }
+
     /// An event of the program's is about to be recorded.
     pub(crate) fn records(&self, ticks: u64) {
         self.recorded.fetch_max(ticks, AcqRel);

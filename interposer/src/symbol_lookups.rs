@@ -12,7 +12,7 @@ use crate::errno::Errno;
 use crate::functions::FUNCTIONS;
 use crate::thread::ThreadState;
 use crate::thread::upper_layers::settle;
-use crate::{emit, libraries, session, thread};
+use crate::{emit, libraries, session, stubs, thread};
 
 const GIVEN: u8 = 1;
 const ABSENT: u8 = 2;
@@ -38,6 +38,21 @@ pub(crate) fn known(id: usize, name: &CStr, was_found: bool) {
             libraries::tell_offering(name);
         }
         tell(lookup, name.to_bytes());
+    }
+}
+
+/// Another session has none of the reports. Names without a table entry and without a stub are not kept.
+pub(crate) fn tell_again() {
+    for (function, reported) in FUNCTIONS.iter().zip(&REPORTED) {
+        let bits = reported.load(Relaxed);
+        for (bit, lookup) in [(GIVEN, Lookup::Wrapped), (ABSENT, Lookup::Absent)] {
+            if bits & bit != 0 {
+                tell(lookup, function.name.as_bytes());
+            }
+        }
+    }
+    for (name, _) in (0..stubs::STUBS as u16).map_while(|index| stubs::known(index.into())) {
+        tell(Lookup::Untyped, name);
     }
 }
 

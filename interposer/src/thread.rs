@@ -2,8 +2,8 @@
 
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicU32};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicU32, fence};
 
 use ascend_trace_format::record::CallHead;
 use ascend_trace_format::session::OPEN_LEVELS;
@@ -12,6 +12,7 @@ use ascend_trace_ring::{Ledger, OpenCall, OpenCalls, Producer};
 use crate::errno::Errno;
 use crate::first_records::introduce;
 use crate::meter::{self, Meter, Sample};
+use crate::session::places::{self, SessionPlace};
 use crate::stream_progress::StreamProgress;
 use crate::{fast_tls, session, stubs, syscall_policy};
 
@@ -42,15 +43,20 @@ const LEVELS: usize = 16;
 pub(crate) struct ThreadState {
     /// Obstacles for a call; see [`gate`].
     gate: Cell<u32>,
-    /// Number of running calls inside the outermost one.
-    deeper: Cell<u8>,
+    /// The mark of a process with all calls of this thread on the fast path; see [`session::plain_mark`]. 0 before the thread has
+    /// looked for a channel.
+    plain: Cell<u32>,
     /// The list of running calls: in the channel, or else here. Null only until the first call.
     open: Cell<*const OpenCalls>,
     /// The current context's serial, where it is, and its device as a part of the head of a record.
     context_serial: Cell<u32>,
+    /// Number of running calls inside the outermost one.
+    deeper: Cell<u8>,
     serial_place: Cell<&'static AtomicU32>,
     device: Cell<u64>,
     channel: UnsafeCell<Channel>,
+    /// The session of the channel.
+    place: Cell<Option<&'static SessionPlace>>,
     spill: Spill,
     /// Stack pointers of the running calls, outermost first, and their kinds.
     levels: [Cell<usize>; LEVELS],
@@ -130,12 +136,14 @@ thread_local! {
     static STATE: ThreadState = const {
         ThreadState {
             gate: Cell::new(gate::AT_FIRST),
+            plain: Cell::new(0),
             deeper: Cell::new(0),
             open: Cell::new(core::ptr::null()),
             context_serial: Cell::new(0),
             serial_place: Cell::new(&NO_CONTEXT),
             device: Cell::new(0),
             channel: UnsafeCell::new(Channel::None),
+            place: Cell::new(None),
             spill: Spill::new(),
             levels: [const { Cell::new(0) }; LEVELS],
             busy_here: Cell::new(0),
@@ -179,6 +187,14 @@ pub(crate) fn with<R>(action: impl FnOnce(&ThreadState) -> R) -> R {
 pub(crate) fn current() -> *const ThreadState {
     let known = fast_tls::get().cast::<ThreadState>();
     if known.is_null() { first() } else { known }
+}
+
+/// Whether a submission of the calling thread may pass unseen: the runtime's last task of the thread is no record of the tool.
+#[inline(always)]
+pub(crate) fn may_pass() -> bool {
+    // SAFETY: null, or the calling thread's state, which lives as long as the thread.
+    let state = unsafe { fast_tls::get().cast::<ThreadState>().as_ref() };
+    state.is_none_or(|state| !state.keeps_last_task())
 }
 
 #[cold]
@@ -282,6 +298,18 @@ impl ThreadState {
         self.device.set(CallHead::device_bits(device));
     }
 
+    /// The mark of a process with all calls of this thread on the fast path.
+    #[inline(always)]
+    pub(crate) fn plain(&self) -> u32 {
+        self.plain.get()
+    }
+
+    /// Whether the runtime's last task of this thread may be a record of the tool.
+    #[inline(always)]
+    pub(crate) fn keeps_last_task(&self) -> bool {
+        matches!(self.last_task.get(), Last::Kept(_) | Last::Copying { .. })
+    }
+
     pub(crate) fn last_task(&self) -> Last {
         self.last_task.get()
     }
@@ -378,19 +406,25 @@ impl ThreadState {
     #[cold]
     fn claim(&self) {
         let _errno = Errno::save();
-        let Some(session) = session::get() else {
+        // A thread that gives objects their entries meanwhile is seen by the one that joins the session, or sees the session.
+        fence(SeqCst);
+        let Some(held) = places::hold() else {
             return;
         };
         // SAFETY: as in `record`; the reference made there is not used any more.
         let channel = unsafe { &mut *self.channel.get() };
         if matches!(channel, Channel::None) {
+            self.plain.set(session::plain_mark(held.epoch()));
             let claimed = Producer::claim(
-                session,
+                held.session(),
                 syscall_policy::pid(),
                 tid(),
                 session::process_key(),
             );
             *channel = claimed.map_or(Channel::Refused, Channel::Open);
+            if matches!(channel, Channel::Open(_)) {
+                self.place.set(Some(held.keep()));
+            }
             self.mark_channelless(!matches!(channel, Channel::Open(_)));
             watch_thread_end();
             if let Channel::Open(producer) = channel {
@@ -429,6 +463,40 @@ impl ThreadState {
             self.forget_stubs();
             self.mark_new();
         }
+        self.place.take().into_iter().for_each(places::release);
+    }
+
+    /// Whether the thread has looked for a channel in an earlier session, and not in the present one.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.plain.get() != 0 && !session::is_of_session(self.plain.get())
+    }
+
+    /// Whether the list of the thread's running calls may have been emptied, with the session of its channel.
+    pub(crate) fn has_lost_list(&self) -> bool {
+        let place = self.place.get();
+        place.is_some_and(|place| !places::is_present(place))
+    }
+
+    /// The process is in another session than this thread: its channel belongs to a recording that is complete. The thread claims
+    /// another one with its next record. Must not be called while the thread is busy.
+    #[cold]
+    pub(crate) fn leave_session(&self) {
+        self.mark_channelless(true);
+        // SAFETY: the thread is not busy, so the channel has no user.
+        unsafe { *self.channel.get() = Channel::None };
+        self.ledger.set(None);
+        self.forget_open();
+        self.spill.forget();
+        self.forget_stubs();
+        self.turn.set((0, 0));
+        self.sample.set(None);
+        self.set_sampling(0);
+        self.plain.set(0);
+        self.mark_new();
+        if let Some(meter) = self.meter.get() {
+            meter.begin();
+        }
+        self.place.take().into_iter().for_each(places::release);
     }
 
     /// The thread ends. `last` writes its last records, and gives its meter back.
@@ -459,6 +527,8 @@ impl ThreadState {
         self.mark_channelless(true);
         // SAFETY: as in `close`. The parent's channel is its own to close.
         unsafe { *self.channel.get() = Channel::None };
+        self.place.set(None);
+        self.plain.set(0);
         self.ledger.set(None);
         self.forget_open();
         self.suppressed.set(0);

@@ -10,7 +10,7 @@ use crate::errno::Errno;
 use crate::functions::FUNCTIONS;
 use crate::register_entry::save_ask_and_go;
 use crate::thread::{Admission, AtWork, ThreadState};
-use crate::{function_facts, real, thread};
+use crate::{function_facts, real, session, thread};
 
 /// The body of a wrapper: continues at the result of [`enter`], with unchanged arguments.
 #[cfg(target_arch = "x86_64")]
@@ -50,6 +50,9 @@ fn record(state: &ThreadState, id: usize, function: &'static Function, args: &[u
     let Some(traits) = function_facts::of(id) else {
         return;
     };
+    if !traits.is_followed && session::armed::passes() {
+        return;
+    }
     let _shield = state.shield();
     let _errno = Errno::save();
     match state.admit(thread::stack()) {

@@ -11,6 +11,7 @@ use ascend_trace_format::window::Condition;
 use crate::filters::{self, LeftOut};
 use crate::function_facts::Traits;
 use crate::thread::ThreadState;
+use crate::thread::upper_layers::leave;
 use crate::window::{self, START, STOP, STOPPING};
 use crate::{emit, paused, ranges, session, thread};
 
@@ -71,6 +72,12 @@ pub(crate) fn follow_switch() {
 
 #[cold]
 fn follow() {
+    if !session::armed::is_joined() {
+        return;
+    }
+    if session::is_over() {
+        return leave();
+    }
     let (before, now) = session::follow_switch();
     if before.resumed() != now.resumed() {
         // The user wants a recording, for any cause of the pause.

@@ -1,5 +1,6 @@
 //! The words of the command line, without their effects.
 
+mod attach;
 mod export;
 mod filters;
 mod record;
@@ -21,6 +22,7 @@ use super::install::{CompletionsArgs, ManArgs};
 use super::query::QueryArgs;
 use super::topics::TOPICS;
 
+pub(crate) use attach::{ArmArgs, AttachArgs, DetachArgs};
 pub(crate) use export::{ArgDetailArg, ExportArgs, FormatArg, OpenArgs};
 pub(crate) use record::{DemoArgs, EngineArg, OutputArgs, RecordArgs};
 pub(crate) use reports::{
@@ -139,6 +141,12 @@ pub(crate) const STDIN: &str = "/dev/stdin";
 pub(crate) enum Command {
     /// Run a program and record it (the default command)
     Record(RecordArgs),
+    /// Start a program that `attach` can record later
+    Arm(ArmArgs),
+    /// Record a program that `arm` has started, from now on
+    Attach(AttachArgs),
+    /// End the recording of `attach`; the program runs on
+    Detach(DetachArgs),
     /// Show a trace as a timeline, also during the recording, or two of them aligned
     View(ViewArgs),
     /// Write a trace in another format
@@ -188,8 +196,11 @@ pub(crate) enum Command {
 }
 
 /// The names of commands as the first word.
-pub(crate) const COMMANDS: [&str; 25] = [
+pub(crate) const COMMANDS: [&str; 28] = [
     "record",
+    "arm",
+    "attach",
+    "detach",
     "view",
     "export",
     "report",

@@ -110,14 +110,7 @@ const FOREIGN: &[(&[&str], MeantCommand)] = &[
         ),
     ),
     (
-        &["attach"],
-        MeantCommand::Advice(
-            "a running program cannot be attached to. Start it with `ascend-trace record APP`. \
-             For a program that is being recorded, did you mean `ascend-trace why PID`?",
-        ),
-    ),
-    (
-        &["stop", "shutdown", "cancel", "detach"],
+        &["stop", "shutdown", "cancel"],
         MeantCommand::Advice(
             "a recording ends with its program. Ctrl-C, or `kill -INT PID` with the number of the recorder, \
              reaches the program.",

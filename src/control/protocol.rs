@@ -75,6 +75,9 @@ pub(crate) struct RecordingStatus {
     /// Whether the recording has ended before the program.
     #[serde(default)]
     pub(crate) stopped: bool,
+    /// Whether the recorder has attached to a program that was running.
+    #[serde(default)]
+    pub(crate) attached: bool,
     pub(crate) calls: u64,
     /// Calls and other records that could not be recorded.
     pub(crate) lost: u64,

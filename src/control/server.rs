@@ -44,6 +44,8 @@ pub(crate) struct ControlledRecording {
     pub(crate) timing: (Timing, u32),
     /// Recordings with this name take snapshots together.
     pub(crate) group: Option<String>,
+    /// The recorder has attached to a program that was running.
+    pub(crate) is_attached: bool,
 }
 
 /// The socket of a recording, and the thread behind it.
@@ -247,6 +249,7 @@ impl ControlledRecording {
             bytes: file.map(|it| it.len()),
             paused: self.board.is_paused(),
             stopped: self.board.is_stopped(),
+            attached: self.is_attached,
             calls: counts.calls,
             lost: counts.lost,
             timing: Some(timing::text_of(timing)),
@@ -287,6 +290,7 @@ mod tests {
             has_several_files: false,
             timing: (Timing::Auto, 0),
             group: None,
+            is_attached: false,
         }
     }
 

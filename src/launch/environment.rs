@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
+use ascend_trace_format::armed::ARMED_VARIABLE;
 use ascend_trace_format::engine::VARIABLE as ENGINE;
 use ascend_trace_format::session::SESSION_VARIABLE;
 
@@ -26,6 +27,17 @@ impl Environment {
         let existing = std::env::var_os(PRELOAD);
         self.set(PRELOAD, joined(interposer, existing.as_deref(), ":"));
         self.set(SESSION_VARIABLE, session.into());
+    }
+
+    /// Loads the interposer, which waits for recorders and makes a page in this folder.
+    pub(crate) fn arm(&mut self, interposer: &OsStr, folder: &Path) {
+        let existing = std::env::var_os(PRELOAD);
+        self.set(PRELOAD, joined(interposer, existing.as_deref(), ":"));
+        self.set(ARMED_VARIABLE, folder.into());
+        // That of a recording around this command.
+        if std::env::var_os(SESSION_VARIABLE).is_some() {
+            self.set(SESSION_VARIABLE, OsString::new());
+        }
     }
 
     /// As [`Self::trace`], for a library of another architecture: the program is an emulator, and the

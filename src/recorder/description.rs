@@ -37,6 +37,7 @@ pub(crate) fn session(plan: &RecordOptions) -> SessionRow {
         start_boottime_ns: start.boottime,
         boot_id: boot_id(),
         filters: plan.filters.rules().map(|it| it.to_string()).collect(),
+        attached: None,
         kept: None,
         part: plan.roll.map(|_| PartRow { number: 1 }),
         hosts: Vec::new(),

@@ -92,6 +92,25 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
     lines
 }
 
+/// The summary of a recorder that had attached to a program.
+pub(super) fn lines_of_attached(outcome: &RecordingOutcome, timing: Timing) -> Vec<SummaryLine> {
+    let mut lines = Vec::new();
+    if outcome.stored.is_some() {
+        lines.push(SummaryLine::Fact(summed_up(outcome, timing)));
+    }
+    lines.extend(losses(outcome).into_iter().map(SummaryLine::Problem));
+    lines.extend(failures(&outcome.counts).map(SummaryLine::Fact));
+    if outcome.stopped_ns.is_some() {
+        let text = "the program runs on without being recorded";
+        lines.push(SummaryLine::Fact(text.to_owned()));
+    }
+    if let Some(path) = outcome.path.as_deref().filter(|path| path.exists()) {
+        let text = format!("look at it with: ascend-trace view {}", quoted_path(path));
+        lines.push(SummaryLine::Fact(text));
+    }
+    lines
+}
+
 /// The part of a recording that is in the file of a ring.
 fn kept(outcome: &RecordingOutcome) -> Option<String> {
     let since = outcome.stored?.kept_since_ns?;

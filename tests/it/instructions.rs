@@ -17,7 +17,10 @@ const CALLS: u64 = 20_000;
 const MOST: f64 = 100.5;
 
 /// The same during a pause of the recording: such a call does not read the clock.
-const MOST_PAUSED: f64 = 215.0;
+const MOST_PAUSED: f64 = 220.0;
+
+/// The same while no recorder is attached to the program, more than without the tool.
+const MOST_ARMED: f64 = 31.0;
 
 /// Tasks of the shorter run of launches, in batches.
 const TASKS: u64 = 10_000;
@@ -76,6 +79,15 @@ impl Counted {
         command.args(options).arg("-o");
         command.arg(self.folder.path().join("t.atrace"));
         command.args(["--", "valgrind"]);
+        collected(self.arguments(&mut command, calls))
+    }
+}
+
+impl Counted {
+    /// The program waits for a recorder that never comes.
+    fn armed(&self, calls: u64) -> u64 {
+        let mut command = tool();
+        command.args(["arm", "--", "valgrind"]);
         collected(self.arguments(&mut command, calls))
     }
 }
@@ -191,6 +203,25 @@ fn a_recorded_call_takes_a_hundred_instructions_and_one_in_a_pause_two_hundred()
     if cfg!(target_arch = "x86_64") {
         assert!(recorded <= MOST, "{recorded:.1} instructions");
         assert!(paused <= MOST_PAUSED, "{paused:.1} instructions");
+    }
+}
+
+#[test]
+fn a_call_without_a_recorder_takes_a_few_instructions_more_than_without_the_tool() {
+    if !has_valgrind() {
+        return;
+    }
+    let counted = Counted::new();
+    let bare = per_call(|calls| counted.alone(None, calls));
+    let armed = per_call(|calls| counted.armed(calls));
+    eprintln!("instructions of a call: bare {bare:.1}, armed {armed:.1}");
+    assert!(bare < armed, "the library is there");
+    if cfg!(target_arch = "x86_64") {
+        assert!(
+            armed - bare <= MOST_ARMED,
+            "{:.1} instructions",
+            armed - bare
+        );
     }
 }
 

@@ -10,6 +10,7 @@ mod advice;
 mod architecture;
 /// Waits of a process, queried by its number or by a signal.
 mod asking;
+mod attach;
 /// The layer below AscendCL.
 mod below;
 /// The time that events take with a budget.

@@ -116,12 +116,15 @@ fn an_unknown_option_is_refused_with_the_usage_of_its_command() {
         "dataset add",
         "dataset align",
         "record",
+        "arm",
+        "attach",
+        "detach",
         "demo",
     ];
     for command in commands {
         let words: Vec<&str> = command.split(' ').chain(["--nope"]).collect();
         let status = match command {
-            "record" | "demo" => TOOL,
+            "record" | "arm" | "attach" | "demo" => TOOL,
             _ => TROUBLE,
         };
         let usage = match command {
@@ -265,8 +268,10 @@ fn a_file_that_cannot_be_read_is_named_with_what_to_do() {
 fn words_of_other_tools_are_refused_and_programs_of_that_name_are_recorded() {
     let folder = tempfile::tempdir().unwrap();
     for (words, expected) in [
-        (&["attach", "4711"][..], &["ascend-trace why PID"][..]),
-        (&["summary", "x.atrace"], &["ascend-trace stats x.atrace"]),
+        (
+            &["summary", "x.atrace"][..],
+            &["ascend-trace stats x.atrace"][..],
+        ),
         (
             &["launch", "./app", "a b"],
             &["ascend-trace record ./app 'a b'"],
@@ -295,10 +300,10 @@ fn words_of_other_tools_are_refused_and_programs_of_that_name_are_recorded() {
         run(command.current_dir(folder.path())).expect(7);
     }
     // A file in this folder is proposed.
-    crate::support::process::write_executable(&folder.path().join("attach"), b"#!/bin/sh\n");
-    let outcome = run(tool().arg("attach").current_dir(folder.path())).expect(TOOL);
+    crate::support::process::write_executable(&folder.path().join("collect"), b"#!/bin/sh\n");
+    let outcome = run(tool().arg("collect").current_dir(folder.path())).expect(TOOL);
     assert!(
-        outcome.err().contains("`ascend-trace ./attach`"),
+        outcome.err().contains("`ascend-trace ./collect`"),
         "{outcome}"
     );
 }

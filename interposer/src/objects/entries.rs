@@ -2,7 +2,9 @@
 
 use core::ffi::c_void;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
+
+use ascend_trace_format::record::kinds;
 
 use crate::object_table::Object;
 use crate::stream_progress::StreamProgress;
@@ -85,6 +87,10 @@ pub(crate) struct EventEntry {
     /// The stream it was last recorded on, and the ticks before that record.
     pub(crate) stream: AtomicPtr<StreamEntry>,
     pub(crate) recorded: AtomicU64,
+    /// Its context, and the flags and the manner of its creation, for the trace.
+    context: AtomicU32,
+    flags: AtomicU32,
+    creation: AtomicU8,
 }
 
 /// Properties of an event from its creation; see the fields of [`EventEntry`].
@@ -232,6 +238,9 @@ impl Object for EventEntry {
         capture: AtomicU32::new(0),
         stream: AtomicPtr::new(core::ptr::null_mut()),
         recorded: AtomicU64::new(0),
+        context: AtomicU32::new(0),
+        flags: AtomicU32::new(0),
+        creation: AtomicU8::new(0),
     };
     const CAN_BE_TAKEN_OVER: bool = true;
 
@@ -245,7 +254,12 @@ impl Object for EventEntry {
 }
 
 impl EventEntry {
-    pub(crate) fn begin(&self, serial: u32, kind: EventKind) {
+    /// `made` has its context, and the flags and the manner of its creation.
+    pub(crate) fn begin(&self, serial: u32, kind: EventKind, made: (u32, u32, u8)) {
+        let (context, flags, creation) = made;
+        self.context.store(context, Relaxed);
+        self.flags.store(flags, Relaxed);
+        self.creation.store(creation, Relaxed);
         self.generation.store(0, Relaxed);
         self.resettable.store(kind.resettable, Relaxed);
         self.uncapturable.store(kind.uncapturable, Relaxed);
@@ -255,6 +269,26 @@ impl EventEntry {
         self.capture.store(0, Relaxed);
         self.stream.store(core::ptr::null_mut(), Relaxed);
         self.serial.store(serial, Release);
+    }
+
+    /// The event for the trace.
+    pub(crate) fn description(&self) -> kinds::Event {
+        kinds::Event {
+            serial: self.serial.load(Relaxed),
+            context: self.context.load(Relaxed),
+            handle: self.key.load(Relaxed),
+            flags: self.flags.load(Relaxed),
+            creation: self.creation.load(Relaxed),
+        }
+    }
+
+    /// The program may have recorded it while nothing was recorded: waits that follow are for a record that the trace does
+    /// not have.
+    pub(super) fn begin_again(&self) {
+        self.generation.fetch_max(1, Relaxed);
+        self.was_reset.store(false, Relaxed);
+        self.capture.store(0, Relaxed);
+        self.stream.store(core::ptr::null_mut(), Relaxed);
     }
 
     /// The stream of the last record, and the ticks before it; `None` while a record is being submitted, and after one

@@ -33,6 +33,13 @@ static NUMBERED: [Numbered; MOST_OBJECTS as usize] = [const {
     }
 }; MOST_OBJECTS as usize];
 
+/// Another session has none of the objects.
+pub(super) fn begin_again() {
+    for place in &NUMBERED {
+        place.is_reported.store(false, Relaxed);
+    }
+}
+
 /// Facts about an object, copied because it may be unloaded.
 struct ObjectFacts {
     base: usize,

@@ -228,6 +228,9 @@ impl ThreadState {
         if self.gate.get() & (BUSY | FRAGILE | BLIND) != 0 && !self.mend(super::stack()) {
             return None;
         }
+        if self.is_behind() {
+            self.leave_session();
+        }
         let at_work = AtWork::new(ticks());
         self.work(&at_work);
         let answer = action(self);

@@ -12,6 +12,10 @@ use crate::session;
 pub(crate) struct Duties {
     /// This process turns out to be a forked child: its parent's data is forgotten.
     pub(crate) become_child: fn(&ThreadState),
+    /// A recorder may have asked for this process.
+    pub(crate) look_for_recorder: fn(&ThreadState),
+    /// The recorder is done with this process.
+    pub(crate) leave: fn(),
     /// The process ends, and the runtime is still there.
     pub(crate) exiting: extern "C" fn(),
 }
@@ -37,6 +41,22 @@ pub(crate) fn settle(state: &ThreadState) -> bool {
         (duties.become_child)(state);
     }
     session::is_settled()
+}
+
+/// Joins the session of a recorder that has asked for this process. Only for a process that waits for recorders.
+#[cold]
+pub(crate) fn look_for_recorder(state: &ThreadState) {
+    if let Some(duties) = duties() {
+        (duties.look_for_recorder)(state);
+    }
+}
+
+/// The recorder is done with this process, which waits for another one.
+#[cold]
+pub(crate) fn leave() {
+    if let Some(duties) = duties() {
+        (duties.leave)();
+    }
 }
 
 /// The runtime has been used: the tool's exit handler must run before the runtime's.

@@ -292,7 +292,7 @@ mod tests {
             external: false,
             timeline: true,
         };
-        event.begin(1, kind);
+        event.begin(1, kind, (0, 0, 0));
         event
     }
 

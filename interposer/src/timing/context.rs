@@ -97,6 +97,13 @@ impl ContextTiming {
         self.seen.begin();
     }
 
+    /// The clock of its device has to be compared again.
+    pub(crate) fn begin_again(&self) {
+        self.anchored.store(0, Relaxed);
+        self.failures.store(0, Relaxed);
+        self.poor.store(0, Relaxed);
+    }
+
     /// The events have ended, or must not be touched.
     pub(crate) fn forget_events(&self) {
         self.pool.forget();

@@ -123,18 +123,40 @@ impl Tally {
     }
 }
 
-/// Records new values. The thread must be marked busy.
-pub(crate) fn tell() {
+/// Events, timed tasks, and the ticks for timing and for reading, of all threads.
+fn sums() -> [u64; 4] {
     let sum = |of: fn(&Meter) -> &Sum| {
         let all = meter::all().map(|meter| of(meter).get());
         all.fold(0, u64::wrapping_add)
     };
-    INJECTED.raise(sum(|meter| &meter.events));
-    TIMED.raise(sum(|meter| &meter.tasks));
-    TIMING.raise(sum(|meter| &meter.timing));
-    HARVEST.raise(sum(|meter| &meter.reading));
+    [
+        sum(|meter| &meter.events),
+        sum(|meter| &meter.tasks),
+        sum(|meter| &meter.timing),
+        sum(|meter| &meter.reading),
+    ]
+}
+
+/// Records new values. The thread must be marked busy.
+pub(crate) fn tell() {
+    let tallies = [&INJECTED, &TIMED, &TIMING, &HARVEST];
+    for (tally, (sum, before)) in tallies.into_iter().zip(sums().into_iter().zip(&BEFORE)) {
+        // A forked child has other meters than its parent.
+        tally.raise(sum.saturating_sub(before.load(Relaxed)));
+    }
     ALL.iter().for_each(|tally| tally.tell());
     reference::tell();
+}
+
+/// The sums of all meters when the session began.
+static BEFORE: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+
+/// Another session begins at nothing.
+pub(crate) fn begin_again() {
+    forget();
+    for (before, sum) in BEFORE.iter().zip(sums()) {
+        before.store(sum, Relaxed);
+    }
 }
 
 /// A forked child begins at nothing.
@@ -143,4 +165,5 @@ pub(crate) fn forget() {
         tally.value.store(0, Relaxed);
         tally.reported.store(0, Relaxed);
     }
+    BEFORE.iter().for_each(|before| before.store(0, Relaxed));
 }

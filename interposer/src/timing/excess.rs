@@ -4,7 +4,7 @@
 //! each with its own events ([`crate::timing::operations`]).
 
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use ascend_trace_format::record::figure::{PairFigures, Work};
 use ascend_trace_format::time::{DeviceNs, HostNs};
@@ -58,6 +58,8 @@ struct Values {
     shortest: AtomicU32,
     reported_added: AtomicU32,
     reported: AtomicU64,
+    /// The present session has the results.
+    is_reported: AtomicBool,
     reported_shortest: AtomicU32,
 }
 
@@ -70,6 +72,7 @@ impl Values {
             shortest: AtomicU32::new(u32::MAX),
             reported_added: AtomicU32::new(0),
             reported: AtomicU64::new(UNREPORTED),
+            is_reported: AtomicBool::new(false),
             reported_shortest: AtomicU32::new(u32::MAX),
         }
     }
@@ -83,6 +86,13 @@ impl Values {
         self.shortest.store(u32::MAX, Relaxed);
         self.reported_added.store(0, Relaxed);
         self.reported.store(UNREPORTED, Relaxed);
+        self.reported_shortest.store(u32::MAX, Relaxed);
+    }
+
+    /// Another session has none of the results.
+    fn tell_again(&self) {
+        self.reported_added.store(0, Relaxed);
+        self.is_reported.store(false, Relaxed);
         self.reported_shortest.store(u32::MAX, Relaxed);
     }
 
@@ -134,7 +144,8 @@ impl Values {
             return;
         };
         let both = u64::from(known.median) << 32 | u64::from(known.open);
-        if self.reported.swap(both, Relaxed) != both {
+        let is_new = self.reported.swap(both, Relaxed) != both;
+        if is_new | !self.is_reported.swap(true, Relaxed) {
             let beyond = known.median.wrapping_sub(ZERO);
             // Counters grow.
             let samples = added.saturating_add(before);
@@ -230,6 +241,15 @@ impl Excess {
                 only if only == sorts => own.pure.add(length, beyond),
                 _ => own.mixed.add(length, beyond),
             }
+        }
+    }
+
+    /// Another session has none of the results.
+    pub(crate) fn tell_again(&self) {
+        self.all.tell_again();
+        for own in &self.works {
+            own.pure.tell_again();
+            own.mixed.tell_again();
         }
     }
 

@@ -12,7 +12,7 @@ use crate::timing::api::{self, Api};
 use crate::timing::harvest::{self, Ask, Limit};
 use crate::timing::host_clocks::HostClocks;
 use crate::timing::{anchor, card, chip, counters, driver, hardware, lane, schedule};
-use crate::{cost, kernels, syscall_policy, system, thread, window_borders};
+use crate::{cost, kernels, session, syscall_policy, system, thread, window_borders};
 
 /// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
 /// microseconds each fills up.
@@ -52,6 +52,8 @@ pub(crate) fn stop() {
         syscall_policy::pause();
     }
 }
+/// Rounds for the times of tasks that have not ended when the recorder is done with the process.
+const LAST_ROUNDS: u32 = 400;
 /// The number of the thread that is or was the last harvester.
 static TID: AtomicU32 = AtomicU32::new(0);
 
@@ -134,14 +136,20 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     schedule::settle();
     let (mut flush, mut trim) = (Due::every(FLUSH_NS), Due::every(TRIM_NS));
     let mut clocks = HostClocks::read();
+    let mut last_rounds = LAST_ROUNDS;
     TID.store(thread::tid(), Release);
     while syscall_policy::is_allowed() && !is_last_thread() && !STOPPED.load(Relaxed) {
         let mut found = RoundAmount::Nothing;
         window_borders::follow_switch();
+        let is_last = session::is_armed();
+        if is_last && (!has_pending() || last_rounds == 0) {
+            break;
+        }
+        last_rounds -= u32::from(is_last);
         AT_WORK.store(true, SeqCst);
         if let Some(api) = api::get().filter(|_| !STOPPED.load(SeqCst)) {
             chip::learn();
-            let trim = trim.comes();
+            let trim = trim.comes() || is_last;
             for context in objects::contexts() {
                 if STOPPED.load(SeqCst) {
                     break;
@@ -164,8 +172,15 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
             RoundAmount::Many => {}
         }
     }
-    RUNNING.store(false, Relaxed);
+    thread::with(ThreadState::leave_session);
+    RUNNING.store(false, SeqCst);
+    session::armed::end_leaving();
     core::ptr::null_mut()
+}
+
+/// Whether times of some tasks have not been read.
+fn has_pending() -> bool {
+    lane::all().any(|lane| lane.is_used() && lane.has_pending())
 }
 
 /// A program with a main thread that has left by `pthread_exit` ends with its last thread; that must

@@ -23,7 +23,7 @@ use crate::{memory, syscall_policy, thread};
 
 mod list;
 
-pub(crate) use list::{all, is_quiet, known, of, used};
+pub(crate) use list::{all, begin_again, is_quiet, known, of, used};
 
 /// Pairs that may wait on one stream: more than its queue is deep.
 pub(crate) const MOST_PENDING: usize = 8192;

@@ -185,6 +185,11 @@ impl RecordTime {
         }
     }
 
+    /// Another session has none of the results.
+    pub(crate) fn tell_again(&self) {
+        self.reported.store(UNREPORTED, Relaxed);
+    }
+
     /// Records new results of a device: they apply to all tasks. The thread must be marked busy.
     pub(crate) fn tell(&self, device: u32) {
         let samples = self.spread.samples();

@@ -105,6 +105,14 @@ pub(crate) fn tell() {
     }
 }
 
+/// Another session has none of the results.
+pub(crate) fn tell_again() {
+    for (clock, excess) in CLOCKS.iter().zip(&EXCESS) {
+        clock.record_time.tell_again();
+        excess.tell_again();
+    }
+}
+
 /// The latest time that was read of a context's device: later submissions are done later.
 pub(crate) fn latest(context: &ContextEntry) -> i64 {
     let clock = CLOCKS.get(context.device.load(Relaxed) as usize);

@@ -199,7 +199,7 @@ const SHORTEST_WATCH: Duration = Duration::from_secs(1);
 pub(crate) struct Budget(pub(crate) u32);
 
 /// The value of `--budget`.
-fn budget(text: &str) -> Result<Budget, String> {
+pub(super) fn budget(text: &str) -> Result<Budget, String> {
     budget_of(text).map(Budget)
 }
 

@@ -66,7 +66,7 @@ impl WindowArgs {
     }
 }
 
-fn positive(text: &str) -> Result<Duration, String> {
+pub(super) fn positive(text: &str) -> Result<Duration, String> {
     let ns = parse_duration(text).map_err(|why| format!("`{text}` {why}"))?;
     match u64::try_from(ns) {
         Ok(ns) if ns > 0 => Ok(Duration::from_nanos(ns)),

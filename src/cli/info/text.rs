@@ -119,6 +119,15 @@ fn ring(document: &InfoDocument) -> String {
     text
 }
 
+/// How a recorder came to a program that was running; empty for other recordings.
+fn attached(program: Option<u32>) -> String {
+    program.map_or_else(String::new, |pid| {
+        format!(
+            "to process {pid} while it ran: earlier calls and tasks are not known, and the coverage is that since then"
+        )
+    })
+}
+
 fn head(document: &InfoDocument) -> String {
     let session = &document.session;
     let span = document.end_ns.zip(document.begin_ns);
@@ -138,6 +147,7 @@ fn head(document: &InfoDocument) -> String {
     let calls = &document.calls;
     let rows = [
         ("command", session.command.join(" ")),
+        ("attached", attached(session.attached)),
         ("exit status", status),
         ("complete", document.head.text()),
         ("recorded", format!("{}, {length} long", session.start_time)),

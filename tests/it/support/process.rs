@@ -18,9 +18,10 @@ use super::stuck::{self, Stuck};
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Settings of the tester's environment that must not reach the tested command.
-const FOREIGN: [&str; 19] = [
+const FOREIGN: [&str; 20] = [
     "ASCEND_HOME_PATH",
     "ASCEND_RT_VISIBLE_DEVICES",
+    "ASCEND_TRACE_ARMED",
     "ASCEND_TRACE_ENGINE",
     "ASCEND_TRACE_ENGINE_LIBRARY",
     "ASCEND_TRACE_INTERPOSER",

@@ -109,6 +109,17 @@ impl Run {
         command
     }
 
+    /// The command that starts the program for recorders that attach to it.
+    pub(crate) fn armed(&self) -> Command {
+        let mut command = tool();
+        command.arg("arm");
+        command.arg(format!("--soft={}", self.soft_options()));
+        command.args(&self.options).arg("--");
+        command.arg(&self.program).args(&self.words);
+        self.surround(&mut command);
+        command
+    }
+
     /// The options of the software runtime, on the card that this run of the tests is about.
     fn soft_options(&self) -> String {
         match std::env::var(CHIP) {

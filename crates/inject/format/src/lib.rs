@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+pub mod armed;
 mod coded;
 pub mod engine;
 pub mod filter;

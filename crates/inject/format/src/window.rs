@@ -97,8 +97,9 @@ impl Window {
     };
 }
 
-/// The recorder's switch in shared memory: bit 0 is set while the recorder pauses all processes. The next 15 bits count how
-/// often it ended all pauses, also those of programs. The last 16 bits count changes of the timing.
+/// The recorder's switch in shared memory: bit 0 is set while the recorder pauses all processes. The next 14 bits count how
+/// often it ended all pauses, also those of programs. Bit 15 is set when the recording is complete: processes that can be attached
+/// to leave the session. The last 16 bits count changes of the timing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Switch(pub u32);
 
@@ -115,6 +116,17 @@ impl Switch {
     /// How often the timing was changed.
     pub const fn retimed(self) -> u32 {
         self.0 >> RETIMED
+    }
+
+    /// Whether the recording is complete.
+    pub const fn is_complete(self) -> bool {
+        self.0 & COMPLETE != 0
+    }
+
+    /// The recording is complete.
+    #[must_use]
+    pub const fn completed(self) -> Self {
+        Self(self.0 | COMPLETE)
     }
 
     /// Counts one more change of the timing.
@@ -143,7 +155,9 @@ impl Switch {
 }
 
 /// The count of ended pauses, above bit 0.
-const RESUMED: u32 = 0x7fff;
+const RESUMED: u32 = 0x3fff;
+/// Set when the recording is complete.
+const COMPLETE: u32 = 1 << 15;
 /// The place of the count of changes of the timing.
 const RETIMED: u32 = 16;
 

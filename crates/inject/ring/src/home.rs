@@ -79,6 +79,22 @@ pub fn maker(path: &Path) -> Option<u32> {
     folder.starts_with(FOLDER).then(|| pid.parse().ok())?
 }
 
+/// A private folder of this user in `base`, which is made if it does not exist.
+///
+/// # Errors
+/// The folder cannot be made, or other users have taken all of its names.
+pub fn private_folder(base: &Path) -> io::Result<PathBuf> {
+    let mut failure = None;
+    for number in 0..FOLDERS {
+        let folder = base.join(folder_name(number));
+        match make_private(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    Err(failure.unwrap_or_else(|| io::ErrorKind::AlreadyExists.into()))
+}
+
 fn user() -> u32 {
     // SAFETY: this cannot fail.
     unsafe { libc::geteuid() }

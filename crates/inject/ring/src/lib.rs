@@ -31,6 +31,7 @@
 )]
 
 mod arena;
+mod armed;
 #[cfg(test)]
 mod crash;
 mod guard;
@@ -45,7 +46,8 @@ pub mod sys;
 pub mod ticks;
 
 pub use arena::{Arena, ArenaError, ChannelInfo, DrainResult, FREE_THREADS};
-pub use home::maker;
+pub use armed::{ArmedError, ArmedPage, ArmedProcess, JoinRequest, page_name};
+pub use home::{maker, private_folder};
 pub use layout::{LostRecords, OpenCall, OpenCalls, SessionSettings};
 pub use map::{AttachError, Session, give_up_system_calls};
 pub use mend::Repair;

@@ -41,7 +41,8 @@ pub enum AttachError {
     Foreign,
 }
 
-/// A mapped session. It stays mapped until the process ends: a thread may be writing to it.
+/// A mapped session. Its memory stays mapped until the process ends: a thread may be writing to it. A process that has left
+/// the session may put other memory there.
 #[derive(Clone, Copy)]
 pub struct Session {
     base: *mut u8,
@@ -80,6 +81,53 @@ impl Session {
             return Err(AttachError::Foreign);
         }
         Ok(session)
+    }
+
+    /// Bytes of the mapping.
+    pub fn bytes(&self) -> usize {
+        session_bytes(self.segments)
+    }
+
+    /// Moves the mapping into the memory of an earlier session, which must be as large. Without success, it stays where it is.
+    ///
+    /// # Safety
+    /// `earlier` must be retired, without a producer, and nothing may have been taken from this session.
+    pub unsafe fn move_into(&mut self, earlier: &Self) {
+        if earlier.bytes() < self.bytes() {
+            return;
+        }
+        let (from, to) = (self.base.cast(), earlier.base.cast());
+        // SAFETY: both are mapped; the caller guarantees the rest.
+        if unsafe { sys::move_over(from, self.bytes(), to) }.is_ok() {
+            self.base = earlier.base;
+        }
+    }
+
+    /// Unmaps a session that was attached to and is not joined.
+    pub fn discard(self) {
+        // SAFETY: no producer was made, and this consumes the value.
+        unsafe { self.unmap() };
+    }
+
+    /// Gives the memory of the session back, and puts zeros in its place: producers that are late write there, and nothing reads
+    /// it. `has_producers` says whether there may be any. Without them, only the header can be looked at.
+    ///
+    /// # Safety
+    /// This process must have left the session.
+    pub unsafe fn retire(&self, has_producers: bool) {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: the range is the mapped one. Without memory for the zeros, everything stays as it is.
+        unsafe {
+            if has_producers {
+                let _ = sys::map_over(self.base.cast(), self.bytes(), access);
+                return;
+            }
+            if sys::map_over(self.base.cast(), HEADER_BYTES, access).is_ok() {
+                let rest = self.base.add(HEADER_BYTES);
+                let bytes = self.bytes() - HEADER_BYTES;
+                let _ = sys::map_over(rest.cast(), bytes, libc::PROT_NONE);
+            }
+        }
     }
 
     /// Maps a new session file that has room for `segments` segments.
@@ -125,7 +173,7 @@ impl Session {
     /// The recorder's switch, a [`Switch`](ascend_trace_format::window::Switch).
     pub fn switch(&self) -> &'static AtomicU32 {
         let switch = core::ptr::from_ref(&self.header().control.switch);
-        // SAFETY: a session that producers use is never unmapped.
+        // SAFETY: the memory of a session that producers use stays mapped.
         unsafe { &*switch }
     }
 

@@ -218,7 +218,7 @@ impl Session {
     /// Counts records of threads that have no channel.
     pub fn without_channel(&self) -> &'static AtomicU64 {
         let counter = core::ptr::from_ref(&self.header().without_channel);
-        // SAFETY: a session that producers use is never unmapped.
+        // SAFETY: the memory of a session that producers use stays mapped.
         unsafe { &*counter }
     }
 

@@ -97,6 +97,46 @@ impl File {
         checked(unsafe { call(libc::SYS_openat, arguments) }).map(Self)
     }
 
+    /// Opens a file in a folder, and makes it if it does not exist, for this user alone.
+    ///
+    /// # Errors
+    /// The operating system's error number.
+    pub(crate) fn create_in(folder: &Self, name: &CStr) -> Result<Self, i32> {
+        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+        let name = name.as_ptr() as usize;
+        let arguments = [folder.0, name, flags as usize, 0o600, 0, 0];
+        // SAFETY: `name` is a C string.
+        checked(unsafe { call(libc::SYS_openat, arguments) }).map(Self)
+    }
+
+    /// Removes a file from a folder.
+    pub(crate) fn remove_in(folder: &Self, name: &CStr) {
+        let arguments = [folder.0, name.as_ptr() as usize, 0, 0, 0, 0];
+        // SAFETY: `name` is a C string.
+        unsafe { call(libc::SYS_unlinkat, arguments) };
+    }
+
+    /// Sets the length of the file.
+    ///
+    /// # Errors
+    /// The operating system's error number.
+    pub(crate) fn set_length(&self, bytes: usize) -> Result<(), i32> {
+        // SAFETY: plain system call on an open file.
+        checked(unsafe { call(libc::SYS_ftruncate, [self.0, bytes, 0, 0, 0, 0]) }).map(drop)
+    }
+
+    /// Whether the file belongs to the user of this process, and only this user may use it.
+    pub(crate) fn is_private(&self) -> bool {
+        // SAFETY: an all-zero stat is a valid out-parameter.
+        let mut stat: libc::stat = unsafe { core::mem::zeroed() };
+        let arguments = [self.0, &raw mut stat as usize, 0, 0, 0, 0];
+        // SAFETY: writes into a live local, in the layout of the kernel.
+        let known = checked(unsafe { call(libc::SYS_fstat, arguments) }).is_ok();
+        // SAFETY: always succeeds.
+        let user = unsafe { call(libc::SYS_geteuid, [0; 6]) } as u32;
+        known && stat.st_uid == user && stat.st_mode & 0o077 == 0
+    }
+
     pub(crate) fn descriptor(&self) -> i32 {
         self.0 as i32
     }
@@ -138,6 +178,54 @@ pub fn map(bytes: usize, flags: i32, file: i32) -> Result<*mut c_void, i32> {
     let arguments = [0, bytes, access, flags as usize, file as isize as usize, 0];
     // SAFETY: a fresh mapping, which replaces nothing.
     checked(unsafe { call(libc::SYS_mmap, arguments) }).map(|address| address as *mut c_void)
+}
+
+/// Makes a folder for this user alone. It may exist.
+pub(crate) fn make_folder(path: &CStr) {
+    let here = libc::AT_FDCWD as usize;
+    let arguments = [here, path.as_ptr() as usize, 0o700, 0, 0, 0];
+    // SAFETY: `path` is a C string.
+    unsafe { call(libc::SYS_mkdirat, arguments) };
+}
+
+/// Puts anonymous memory, all zeros, in the place of other memory, in one step.
+///
+/// # Errors
+/// The operating system's error number: the memory is as before.
+///
+/// # Safety
+/// The range must be mapped, and its content must not be needed any more.
+pub(crate) unsafe fn map_over(start: *mut c_void, bytes: usize, access: i32) -> Result<(), i32> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+    let none = -1_isize as usize;
+    let arguments = [
+        start as usize,
+        bytes,
+        access as usize,
+        flags as usize,
+        none,
+        0,
+    ];
+    // SAFETY: as the caller says.
+    checked(unsafe { call(libc::SYS_mmap, arguments) }).map(drop)
+}
+
+/// Moves a mapping over other memory, in one step.
+///
+/// # Errors
+/// The operating system's error number: both are as before.
+///
+/// # Safety
+/// The range at `to` must be mapped, and nothing may refer to the memory at `from`.
+pub(crate) unsafe fn move_over(
+    from: *mut c_void,
+    bytes: usize,
+    to: *mut c_void,
+) -> Result<(), i32> {
+    let flags = (libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED) as usize;
+    let arguments = [from as usize, bytes, bytes, flags, to as usize, 0];
+    // SAFETY: as the caller says.
+    checked(unsafe { call(libc::SYS_mremap, arguments) }).map(drop)
 }
 
 /// Unmaps memory.

@@ -77,6 +77,8 @@ pub type Notify = fn(&str);
 
 /// Why a recording ended before its program.
 const STOPPED: &str = "stopped by ctl";
+/// The same for a recorder that had attached to the program.
+pub const DETACHED: &str = "detached";
 /// From the pause of a recording that is stopped to its end: times of tasks that have ended arrive until then.
 const STOP_NS: i64 = 100_000_000;
 
@@ -120,6 +122,8 @@ pub struct Collector {
     first: Option<RecordOrigin>,
     /// When a recording that is stopped ends.
     stops_ns: Option<i64>,
+    /// Why it ended then.
+    stop_reason: &'static str,
 }
 
 impl Collector {
@@ -154,7 +158,14 @@ impl Collector {
             snapshots: SnapshotSchedule::default(),
             first: None,
             stops_ns: None,
+            stop_reason: STOPPED,
         }
+    }
+
+    /// The recorder has attached to a program that was running.
+    pub fn attached(mut self) -> Self {
+        self.stop_reason = DETACHED;
+        self
     }
 
     /// Also reads the hardware log.
@@ -188,7 +199,9 @@ impl Collector {
             }
             if self.is_stopped() {
                 let board = Arc::clone(&self.board);
-                let (outcome, arena) = self.finish(None);
+                let (outcome, mut arena) = self.finish(None);
+                // Processes that others can attach to leave the session now.
+                arena.set_switch(board.wanted().completed());
                 board.note_stopped();
                 // Processes of the program still have the shared memory: its file stays until the program ends.
                 stop.wait_for_end();
@@ -566,7 +579,7 @@ impl Collector {
         let stored = self.file.finish(EndRow {
             end_ns,
             exit_status: status,
-            reason: end.map_or(STOPPED, |_| "").to_owned(),
+            reason: end.map_or(self.stop_reason, |it| it.reason).to_owned(),
         });
         // Times of tasks that were lost are no tasks'.
         let stored_whole = stored.filter(|stored| stored.kept_since_ns.is_none());

@@ -9,6 +9,8 @@ pub struct ProgramEnd {
     pub pid: u32,
     /// The status that the tool passes on.
     pub status: i32,
+    /// Why the status is not known; empty where it is.
+    pub reason: &'static str,
 }
 
 /// Set once, by the thread that waited for the program.

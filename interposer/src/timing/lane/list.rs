@@ -43,6 +43,14 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Lane> {
     })
 }
 
+/// Another session begins. The tasks until then were not followed, and each stream is measured as a new one.
+pub(crate) fn begin_again() {
+    super::note_unknown();
+    all()
+        .filter(|lane| lane.is_used())
+        .for_each(|lane| lane.choice.forget());
+}
+
 /// Whether a look at streams of a context's device changes no result for the program: it has no records
 /// there that it has not seen done itself. The runtime that looks at one stream notes finished work on
 /// all of its device.

@@ -41,6 +41,9 @@ pub struct SessionRow {
     /// Rules of `--only` and `--skip`, such as `only call=aclrt*`. Empty if all calls are recorded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub filters: Vec<String>,
+    /// Of a recorder that has attached to a running program: the program's pid. Earlier calls and tasks are not in the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attached: Option<u32>,
     /// Of a recording that keeps only its last part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptRow>,

@@ -1,0 +1,200 @@
+//! Finds a process that a recorder can attach to: by the page that it has mapped, or by the folder that it was started with.
+//! Read from `/proc`, so the process does not notice.
+
+use std::ffi::{CStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+
+use ascend_trace_format::armed::{ARMED_VARIABLE, PAGE_PREFIX};
+use ascend_trace_ring::page_name;
+
+use crate::processes::{maps, place, status};
+
+/// A process that was started by `ascend-trace arm`.
+#[derive(Debug)]
+pub(crate) struct ArmedProgram {
+    pub(crate) pid: u32,
+    /// Its command line.
+    pub(crate) words: Vec<OsString>,
+    /// Where its page is, or will be.
+    pub(crate) page: PathBuf,
+    /// Libraries of the software runtime are in this process, if they are in this folder.
+    maps: String,
+    /// When it was started, as the kernel counts.
+    started: Option<u64>,
+}
+
+/// The process with this number.
+///
+/// # Errors
+/// It does not exist, belongs to another user, or was not started by `ascend-trace arm`.
+pub(crate) fn find(pid: u32) -> anyhow::Result<ArmedProgram> {
+    let maps = maps(pid).map_err(|error| refusal(pid, &error))?;
+    let started = started(pid);
+    if status(pid, "State").is_none_or(|state| state.starts_with(['Z', 'X'])) {
+        bail!("there is no process {pid}: it has ended");
+    }
+    let owner = fs::metadata(place(pid, ""));
+    let owner = owner.map_err(|error| refusal(pid, &error))?.uid();
+    let user = rustix::process::geteuid().as_raw();
+    if owner != user {
+        bail!("process {pid} belongs to user {owner}, and this is user {user}: attach as its user");
+    }
+    let Some(name) = name(pid) else {
+        bail!(
+            "process {pid} is in a pid namespace that cannot be seen from here: attach in its container"
+        );
+    };
+    let page = match mapped(&maps, &name) {
+        Some(page) => page,
+        None => folder(pid)?.join(&name),
+    };
+    let words = fs::read(place(pid, "cmdline")).unwrap_or_default();
+    let words = words.split(|byte| *byte == 0);
+    let mut words: Vec<OsString> = words.map(|it| OsString::from_vec(it.to_vec())).collect();
+    // Each word has a zero after it.
+    words.pop();
+    Ok(ArmedProgram {
+        pid,
+        words,
+        page,
+        maps,
+        started,
+    })
+}
+
+impl ArmedProgram {
+    /// Whether it runs on the software runtime in this folder.
+    pub(crate) fn is_soft(&self, libraries: &Path) -> bool {
+        let folder = libraries.to_string_lossy();
+        self.maps.lines().any(|line| {
+            let path = line.find('/').map_or("", |at| &line[at..]);
+            Path::new(path)
+                .parent()
+                .is_some_and(|it| it.as_os_str() == folder.as_ref())
+        })
+    }
+
+    /// Whether it runs. Another process may have its number.
+    pub(crate) fn runs(&self) -> bool {
+        let is_over = status(self.pid, "State").is_none_or(|it| it.starts_with(['Z', 'X']));
+        !is_over && started(self.pid) == self.started
+    }
+}
+
+/// Why a process cannot be looked at.
+fn refusal(pid: u32, error: &io::Error) -> anyhow::Error {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            anyhow::anyhow!("no permission to look at process {pid}: attach as its user")
+        }
+        _ => anyhow::anyhow!("there is no process {pid}"),
+    }
+}
+
+/// The name of its page: by its number in its own pid namespace.
+fn name(pid: u32) -> Option<String> {
+    let namespace = fs::metadata(place(pid, "ns/pid")).ok()?.ino();
+    let numbers = status(pid, "NSpid").unwrap_or_else(|| pid.to_string());
+    let own = numbers.split_whitespace().last()?.parse().ok()?;
+    let name = page_name(namespace, own);
+    let name = CStr::from_bytes_until_nul(&name).ok()?;
+    Some(name.to_str().ok()?.to_owned())
+}
+
+/// The page among the files that a process has mapped. A forked child may have its parent's as well.
+fn mapped(maps: &str, name: &str) -> Option<PathBuf> {
+    let paths = maps
+        .lines()
+        .filter_map(|line| line.find('/').map(|at| &line[at..]));
+    let mut own = paths.filter(|path| path.rsplit('/').next() == Some(name));
+    own.next().map(PathBuf::from)
+}
+
+/// The folder that a process was started with.
+fn folder(pid: u32) -> anyhow::Result<PathBuf> {
+    let environment = fs::read(place(pid, "environ")).map_err(|error| refusal(pid, &error))?;
+    let mut all = environment.split(|byte| *byte == 0);
+    let value = all.find_map(|it| {
+        it.strip_prefix(ARMED_VARIABLE.as_bytes())?
+            .strip_prefix(b"=")
+    });
+    match value {
+        Some(folder) if folder.starts_with(b"/") => Ok(OsString::from_vec(folder.to_vec()).into()),
+        _ => bail!(
+            "process {pid} is not armed: start it with `ascend-trace arm APP`, and attach to it then"
+        ),
+    }
+}
+
+fn started(pid: u32) -> Option<u64> {
+    const STARTED: usize = 19;
+    let stat = fs::read_to_string(place(pid, "stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    fields.split(' ').nth(STARTED)?.parse().ok()
+}
+
+/// Removes pages in this folder of processes that have ended. Those of other pid namespaces stay.
+pub(crate) fn remove_stale(folder: &Path) {
+    let Ok(namespace) = fs::metadata("/proc/self/ns/pid") else {
+        return;
+    };
+    let own = format!("{PAGE_PREFIX}{}-", namespace.ino());
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|it| it.strip_prefix(&own));
+        if let Some(pid) = pid.and_then(|it| it.parse().ok())
+            && started(pid).is_none()
+        {
+            // Another command may have been quicker.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_without_the_library_is_refused_with_what_to_do() {
+        let own = find(std::process::id()).unwrap_err().to_string();
+        assert!(
+            own.contains("is not armed") && own.contains("ascend-trace arm"),
+            "{own}"
+        );
+        let none = find(u32::MAX >> 1).unwrap_err().to_string();
+        assert!(none.contains("there is no process"), "{none}");
+    }
+
+    #[test]
+    fn a_page_is_found_by_its_whole_name() {
+        let maps = "7f00-7f10 rw-s 0 00:01 9 /dev/shm/ascend-trace-0/armed-5-41\n\
+                    7f10-7f20 rw-s 0 00:01 9 /dev/shm/ascend-trace-0/armed-5-4\n";
+        let page = mapped(maps, "armed-5-4");
+        assert_eq!(page, Some("/dev/shm/ascend-trace-0/armed-5-4".into()));
+        assert_eq!(mapped(maps, "armed-5-1"), None);
+    }
+
+    #[test]
+    fn pages_of_ended_processes_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let namespace = fs::metadata("/proc/self/ns/pid").unwrap().ino();
+        let own = std::process::id();
+        let page =
+            |namespace: u64, pid: u32| folder.path().join(format!("armed-{namespace}-{pid}"));
+        let all = [
+            page(namespace, own),
+            page(1, 7),
+            page(namespace, u32::MAX >> 1),
+        ];
+        all.iter().for_each(|path| fs::write(path, "").unwrap());
+        remove_stale(folder.path());
+        assert_eq!(all.map(|path| path.exists()), [true, true, false]);
+    }
+}

@@ -1,0 +1,70 @@
+//! `arm`: start a program that `attach` can record later.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+use super::args::ArmArgs;
+use super::record::check_soft;
+use crate::error::{Failure, OrStatus, TOOL_FAILED};
+use crate::launch::elf::{self, ProgramFile};
+use crate::launch::{Environment, LaunchPlan, find_program, preflight};
+use crate::unpack;
+use ascend_trace_collector::session;
+use ascend_trace_ring::private_folder;
+
+pub(crate) fn run(args: ArmArgs) -> Result<u8, Failure> {
+    if let Some(options) = &args.soft {
+        check_soft(options)?;
+    }
+    let name = args.app.first().cloned().unwrap_or_default();
+    let program = find_program::find(&name, std::env::var_os("PATH").as_deref())?;
+    preflight::check(&program)?;
+    let environment = environment(&args).or_status(TOOL_FAILED)?;
+    let plan = LaunchPlan {
+        words: args.app,
+        program,
+        environment,
+        output_aside: false,
+    };
+    Err(plan.become_program())
+}
+
+fn environment(args: &ArmArgs) -> anyhow::Result<Environment> {
+    let interposer = unpack::interposer()?;
+    if matches!(
+        elf::inspect(&interposer.file),
+        Ok(ProgramFile::Foreign { .. })
+    ) {
+        bail!("a program in an emulator cannot be attached to: record it from its begin");
+    }
+    let mut environment = Environment::default();
+    if let Some(options) = &args.soft {
+        environment.soften(&unpack::soft()?.lib, options);
+    }
+    let mut preload: OsString = interposer.preload;
+    if !args.no_mstx {
+        preload.push(":");
+        preload.push(unpack::marks()?);
+    }
+    environment.arm(&preload, &folder()?);
+    environment.patch(None);
+    if args.python {
+        environment.set_range_hook(&unpack::python()?);
+    }
+    Ok(environment)
+}
+
+/// The folder in which processes make their pages.
+fn folder() -> anyhow::Result<PathBuf> {
+    let mut failure = io::Error::from(io::ErrorKind::NotFound);
+    for base in session::candidates() {
+        match private_folder(&base) {
+            Ok(folder) => return Ok(folder),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure).context("no place for the program's page: give /dev/shm or /tmp room")
+}

@@ -1,0 +1,127 @@
+//! Recorders that are killed, children, other programs in the process, and many recordings of one program.
+
+use super::*;
+
+#[test]
+fn a_program_outlives_its_recorder_and_gets_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut armed = Armed::start();
+    let pid = armed.says("pid");
+    let mut recorder = Recorder::ask(folder.path(), pid, "one.atrace", &[]);
+    armed.fills([1]);
+    recorder.joined();
+    recorder.child.kill().unwrap();
+    recorder.child.wait().unwrap();
+    armed.fills([2]);
+    let mut recorder = Recorder::ask(folder.path(), pid, "two.atrace", &[]);
+    armed.fills([3]);
+    recorder.joined();
+    armed.fills([4]);
+    let trace = recorder.detach(pid);
+    armed.ends();
+    let tables = whole(&trace);
+    // The call with which the program leaves the lost recording is in neither.
+    assert_eq!(fills(&tables).last(), Some(&4));
+    assert!(!fills(&tables).contains(&2));
+}
+
+#[test]
+fn forked_workers_are_recorded_with_their_parent_or_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut armed = Armed::start();
+    let parent = armed.says("pid");
+    armed.fills([1]);
+    let mut recorder = Recorder::ask(folder.path(), parent, "both.atrace", &[]);
+    armed.fills([2]);
+    recorder.joined();
+    armed.write("fork");
+    let child = armed.says("pid");
+    armed.fills([3]);
+    let both = recorder.detach(child);
+    armed.fills([4]);
+    let mut recorder = Recorder::ask(folder.path(), child, "child.atrace", &[]);
+    armed.fills([5]);
+    recorder.joined();
+    let alone = recorder.detach(child);
+    armed.fills([6]);
+    armed.write("end");
+    let mut line = String::new();
+    armed.output.read_line(&mut line).unwrap();
+    assert_eq!(line, format!("child: status {RIGHT}\n"));
+    let mut recorder = Recorder::ask(folder.path(), parent, "parent.atrace", &[]);
+    armed.fills([7]);
+    recorder.joined();
+    let last = recorder.detach(parent);
+    armed.ends();
+    let (both, alone, last) = (whole(&both), whole(&alone), whole(&last));
+    assert_eq!(fills(&both), [2, 3]);
+    assert_eq!(both.processes().len(), 2);
+    assert_eq!(fills(&alone), [5]);
+    assert_eq!(fills(&last), [7]);
+}
+
+#[test]
+fn a_program_that_takes_the_place_of_another_can_be_attached_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut armed = Armed::start();
+    let pid = armed.says("pid");
+    let mut recorder = Recorder::ask(folder.path(), pid, "one.atrace", &[]);
+    armed.fills([1]);
+    recorder.joined();
+    armed.write("exec");
+    assert_eq!(armed.says("pid"), pid);
+    armed.fills([2]);
+    let one = recorder.interrupt();
+    let mut recorder = Recorder::ask(folder.path(), pid, "two.atrace", &[]);
+    armed.fills([3]);
+    recorder.joined();
+    let two = recorder.detach(pid);
+    armed.ends();
+    assert_eq!(fills(&whole(&one)), [1]);
+    assert_eq!(fills(&whole(&two)), [3]);
+}
+
+/// Attaches again and again to a program that checks all of its results under load.
+fn attach_often(times: u32) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut armed = Armed::start();
+    let pid = armed.says("pid");
+    armed.fills([1]);
+    let alone = threads(pid);
+    armed.does("load 3", "loads");
+    let ways: [&[&str]; 4] = [
+        &[],
+        &["--timing", "chained"],
+        &["--timing", "off", "--stacks"],
+        &["--timing", "events", "--buffer", "8"],
+    ];
+    for (number, way) in (0..times).zip(ways.into_iter().cycle()) {
+        let mut options = vec!["--duration", "5ms", "--force"];
+        options.extend(way);
+        let mut recorder = Recorder::start(folder.path(), pid, "t.atrace", &options);
+        recorder.joined();
+        assert!(recorder.child.wait().unwrap().success());
+        let known = info(&recorder.trace);
+        assert_eq!(known["end_reason"], "detached", "{number}: {known}");
+        assert!(
+            known["calls"]["count"].as_u64() > Some(0),
+            "{number}: {known}"
+        );
+        assert_eq!(known["processes"].as_array().unwrap().len(), 1);
+    }
+    armed.does("rest", "rests");
+    armed.fills([5]);
+    assert_eq!((threads(pid), sessions(pid)), (alone, 0));
+    armed.ends();
+}
+
+#[test]
+fn a_program_under_load_keeps_its_results_over_several_recordings() {
+    attach_often(12);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_program_under_load_keeps_its_results_over_a_thousand_recordings() {
+    attach_often(1000);
+}

@@ -1,0 +1,63 @@
+//! Programs that cannot be attached to, and recordings that cannot be ended so.
+
+use super::*;
+
+/// A refusal of the command, with this status and text.
+#[track_caller]
+fn refused(words: &[&str], status: i32, text: &str) {
+    let outcome = run(tool().args(words)).expect(status);
+    assert!(outcome.err().contains(text), "{outcome}");
+}
+
+#[test]
+fn a_process_that_is_not_armed_is_refused_with_what_to_do() {
+    let own = std::process::id().to_string();
+    refused(
+        &["attach", &own],
+        125,
+        "is not armed: start it with `ascend-trace arm APP`",
+    );
+    refused(&["attach", "4194305"], 125, "there is no process 4194305");
+    refused(
+        &["attach", "--inject", &own],
+        125,
+        "into no running program",
+    );
+    refused(
+        &["attach", "--timing", "both", &own],
+        125,
+        "from the begin of a program on",
+    );
+    refused(&["attach", "x"], 125, "invalid value");
+    refused(&["detach", &own], 2, "no recorder is attached to process");
+    refused(&["arm"], 125, "required arguments were not provided");
+    refused(&["arm", "./nothing-here"], 127, "no such file");
+}
+
+#[test]
+fn a_process_has_one_recorder_and_one_that_began_with_it_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut armed = Armed::start();
+    let pid = armed.says("pid");
+    let mut recorder = Recorder::ask(folder.path(), pid, "one.atrace", &[]);
+    armed.fills([1]);
+    recorder.joined();
+    let text = format!("another recorder is attached to process {pid}");
+    refused(&["attach", &pid.to_string()], 125, &text);
+    armed.fills([2]);
+    let trace = recorder.detach(pid);
+    refused(
+        &["detach", &pid.to_string()],
+        2,
+        "no recorder is attached to process",
+    );
+    armed.ends();
+    assert_eq!(fills(&whole(&trace)), [1, 2]);
+
+    let mut recorded = Armed::of(Run::new(&program("armed")).command(folder.path()));
+    let pid = recorded.says("pid").to_string();
+    refused(&["detach", &pid], 2, "began with the program");
+    refused(&["attach", &pid], 125, "is not armed");
+    recorded.fills([1]);
+    recorded.ends();
+}

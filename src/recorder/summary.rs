@@ -99,6 +99,10 @@ pub(super) fn lines_of_attached(outcome: &RecordingOutcome, timing: Timing) -> V
         lines.push(SummaryLine::Fact(summed_up(outcome, timing)));
     }
     lines.extend(losses(outcome).into_iter().map(SummaryLine::Problem));
+    if outcome.counts.callers.is_empty() {
+        let text = "the program made no AscendCL call while the recorder was attached";
+        lines.push(SummaryLine::Problem(text.to_owned()));
+    }
     lines.extend(failures(&outcome.counts).map(SummaryLine::Fact));
     if outcome.stopped_ns.is_some() {
         let text = "the program runs on without being recorded";

@@ -262,6 +262,39 @@ fn the_file_says_what_it_cannot_know() {
 }
 
 #[test]
+fn requests_change_a_recording_that_has_attached() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut armed = Armed::start();
+    let pid = armed.says("pid");
+    let mut recorder = Recorder::ask(folder.path(), pid, "t.atrace", &[]);
+    armed.fills([1]);
+    recorder.joined();
+    let ctl = |words: &[&str]| {
+        let mut command = tool();
+        command.args(["ctl", &pid.to_string()]).args(words);
+        run(&mut command).expect(0).out()
+    };
+    let status: Value = serde_json::from_str(&ctl(&["status", "--json"])).unwrap();
+    assert_eq!(status["recordings"][0]["attached"], true);
+    ctl(&["pause"]);
+    armed.fills([2]);
+    ctl(&["mark", "after", "the", "pause"]);
+    ctl(&["resume"]);
+    armed.fills([3]);
+    ctl(&["stop"]);
+    let trace = recorder.wait();
+    armed.fills([4]);
+    // A pause of the recorder does not outlast its recording.
+    let mut recorder = Recorder::ask(folder.path(), pid, "u.atrace", &[]);
+    armed.fills([5]);
+    recorder.joined();
+    let next = recorder.detach(pid);
+    armed.ends();
+    assert_eq!(fills(&whole(&trace)), [1, 3]);
+    assert_eq!(fills(&whole(&next)), [5]);
+}
+
+#[test]
 fn a_recording_ends_after_its_time_or_with_the_program() {
     let folder = tempfile::tempdir().unwrap();
     let mut armed = Armed::start();

@@ -176,7 +176,7 @@ pub(crate) struct Joining {
 /// if the session cannot be joined.
 #[cold]
 pub(crate) fn begin_joining() -> Option<Joining> {
-    if !is_requested() || !syscall_policy::is_allowed() {
+    if !is_requested() {
         return None;
     }
     STATE
@@ -195,6 +195,10 @@ fn prepare() -> Option<Joining> {
     // SAFETY: this thread alone is changing the session.
     let path = unsafe { &mut *SESSION_PATH.0.get() };
     let request = page.take(path)?;
+    if !syscall_policy::is_allowed() {
+        page.reply(request, JoinOutcome::Unreachable);
+        return None;
+    }
     match map(CStr::from_bytes_until_nul(path).ok()?) {
         Ok((session, place)) => Some(Joining {
             request,

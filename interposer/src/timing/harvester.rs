@@ -52,8 +52,10 @@ pub(crate) fn stop() {
         syscall_policy::pause();
     }
 }
-/// Rounds for the times of tasks that have not ended when the recorder is done with the process.
-const LAST_ROUNDS: u32 = 400;
+/// Rounds when the recorder is done with the process: at least those that destroy the events which the tool does not keep, half of
+/// them in each, and at most those that wait for tasks that have not ended.
+const LEAST_LAST_ROUNDS: u32 = 12;
+const MOST_LAST_ROUNDS: u32 = 60;
 /// The number of the thread that is or was the last harvester.
 static TID: AtomicU32 = AtomicU32::new(0);
 
@@ -136,16 +138,16 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     schedule::settle();
     let (mut flush, mut trim) = (Due::every(FLUSH_NS), Due::every(TRIM_NS));
     let mut clocks = HostClocks::read();
-    let mut last_rounds = LAST_ROUNDS;
+    let mut last_rounds = 0;
     TID.store(thread::tid(), Release);
     while syscall_policy::is_allowed() && !is_last_thread() && !STOPPED.load(Relaxed) {
         let mut found = RoundAmount::Nothing;
         window_borders::follow_switch();
         let is_last = session::is_armed();
-        if is_last && (!has_pending() || last_rounds == 0) {
+        if is_last && ends(last_rounds) {
             break;
         }
-        last_rounds -= u32::from(is_last);
+        last_rounds += u32::from(is_last);
         AT_WORK.store(true, SeqCst);
         if let Some(api) = api::get().filter(|_| !STOPPED.load(SeqCst)) {
             chip::learn();
@@ -166,6 +168,7 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
         AT_WORK.store(false, SeqCst);
         thread::with(cost::tell_due);
         match found {
+            RoundAmount::Nothing if is_last => syscall_policy::pause(),
             RoundAmount::Nothing => syscall_policy::sleep(INTERVAL_NS),
             RoundAmount::Some => syscall_policy::sleep(BUSY_INTERVAL_NS),
             // A program that submits faster than that is read without a rest.
@@ -178,9 +181,10 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     core::ptr::null_mut()
 }
 
-/// Whether times of some tasks have not been read.
-fn has_pending() -> bool {
-    lane::all().any(|lane| lane.is_used() && lane.has_pending())
+/// Whether this number of last rounds is enough.
+fn ends(rounds: u32) -> bool {
+    let has_pending = || lane::all().any(|lane| lane.is_used() && lane.has_pending());
+    rounds >= MOST_LAST_ROUNDS || rounds >= LEAST_LAST_ROUNDS && !has_pending()
 }
 
 /// A program with a main thread that has left by `pthread_exit` ends with its last thread; that must

@@ -1,6 +1,8 @@
 //! Recorders that are killed, children, other programs in the process, and many recordings of one program.
+#![expect(clippy::print_stderr, reason = "skipped tests say why")]
 
 use super::*;
+use crate::ways::tool_in_path;
 
 #[test]
 fn a_program_outlives_its_recorder_and_gets_another_one() {
@@ -79,6 +81,42 @@ fn a_program_that_takes_the_place_of_another_can_be_attached_to() {
     armed.ends();
     assert_eq!(fills(&whole(&one)), [1]);
     assert_eq!(fills(&whole(&two)), [3]);
+}
+
+#[test]
+fn python_that_loads_the_runtime_late_and_its_workers_are_recorded() {
+    let Some(python) = tool_in_path("python3") else {
+        eprintln!("skipped: there is no python3");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/armed.py");
+    let words = ["-B", script.to_str().unwrap()];
+    let mut armed = Armed::of(Run::new(&python).words(&words).armed());
+    let parent = armed.says("pid");
+    armed.write("worker");
+    let worker = armed.says("pid");
+    let mut recorder = Recorder::ask(folder.path(), worker, "worker.atrace", &[]);
+    armed.does("load", "loaded");
+    recorder.joined();
+    armed.fills([1, 2]);
+    let one = recorder.detach(worker);
+    armed.fills([3]);
+    armed.write("end");
+    assert_eq!(armed.says("worker"), RIGHT.cast_unsigned());
+    armed.does("load", "loaded");
+    armed.fills([4]);
+    let mut recorder = Recorder::ask(folder.path(), parent, "parent.atrace", &[]);
+    armed.fills([5]);
+    recorder.joined();
+    let two = recorder.detach(parent);
+    armed.fills([6]);
+    armed.ends();
+    let (one, two) = (whole(&one), whole(&two));
+    assert_eq!(fills(&one), [1, 2]);
+    assert_eq!(one.count_calls("aclrtCreateStream"), 1);
+    assert_eq!(fills(&two), [5]);
+    two.all_timed();
 }
 
 /// Attaches again and again to a program that checks all of its results under load.

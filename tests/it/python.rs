@@ -35,6 +35,15 @@ pub(crate) fn ranges(recording: &Recording) -> Vec<CsvRow> {
     CsvRow::all(&std::fs::read_to_string(folder.join("ranges.csv")).unwrap())
 }
 
+#[test]
+fn the_hook_changes_nothing_without_a_recorder() {
+    let Some(run_it) = program(&[]) else { return };
+    let bare = run_it.bare();
+    let armed = run(&mut run_it.options(&["--python"]).armed());
+    assert_eq!((armed.status, armed.out()), (bare.status, bare.out()));
+    assert_eq!(armed.err(), bare.err());
+}
+
 /// The same output, errors with their tracebacks included, and the same status.
 #[test]
 fn the_hook_changes_nothing_and_records_ranges() {

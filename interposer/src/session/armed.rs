@@ -260,6 +260,15 @@ pub(crate) fn end_joining(joining: &Joining) {
     }
 }
 
+/// Whether the recorder of this process has ended without completing the recording. For a thread of the tool.
+pub(crate) fn has_lost_recorder() -> bool {
+    let process = sys::process();
+    STATE.load(Acquire) == JOINED
+        && LISTED.load(Acquire) == process
+        && page().is_some()
+        && with_names(process, ArmedPage::is_abandoned).unwrap_or(false)
+}
+
 /// The session is complete, or has lost its recorder and another one asks. Calls pass from now on. Returns whether this thread
 /// has to see to the end.
 #[cold]

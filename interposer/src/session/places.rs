@@ -17,7 +17,9 @@ const MOST: usize = 1024;
 /// Memory with a session.
 pub(crate) struct SessionPlace {
     session: UnsafeCell<MaybeUninit<Session>>,
-    /// It has been written.
+    /// The first session in this memory, which has all of it: a later one may be smaller.
+    room: UnsafeCell<MaybeUninit<Session>>,
+    /// Both have been written.
     is_set: AtomicBool,
     /// It is the present one, or is being prepared.
     is_taken: AtomicBool,
@@ -33,6 +35,7 @@ unsafe impl Sync for SessionPlace {}
 static PLACES: [SessionPlace; MOST] = [const {
     SessionPlace {
         session: UnsafeCell::new(MaybeUninit::uninit()),
+        room: UnsafeCell::new(MaybeUninit::uninit()),
         is_set: AtomicBool::new(false),
         is_taken: AtomicBool::new(false),
         users: AtomicU32::new(0),
@@ -42,6 +45,15 @@ static PLACES: [SessionPlace; MOST] = [const {
 
 /// Null, or one of [`PLACES`]. No lock: a jump out of a signal handler may leave the caller.
 static PRESENT: AtomicPtr<SessionPlace> = AtomicPtr::new(core::ptr::null_mut());
+
+impl SessionPlace {
+    /// Whether a session fits in the memory of the place, for the thread that has taken it.
+    fn has_room_for(&self, session: &Session) -> bool {
+        // SAFETY: where it is set, it has been written, and this thread alone has the place.
+        !self.is_set.load(Acquire)
+            || unsafe { (*self.room.get()).assume_init() }.bytes() >= session.bytes()
+    }
+}
 
 fn present() -> Option<&'static SessionPlace> {
     // SAFETY: null, or a static.
@@ -103,6 +115,7 @@ pub(crate) fn release(place: &SessionPlace) {
 /// A place for the next session, in the memory of an earlier one if that is possible. The session may be moved there. `None` if
 /// threads have channels of too many sessions.
 pub(crate) fn prepare(session: &mut Session, epoch: u32) -> Option<&'static SessionPlace> {
+    let wanted = *session;
     let is_free = |place: &&SessionPlace| {
         let claims = || {
             place
@@ -112,19 +125,21 @@ pub(crate) fn prepare(session: &mut Session, epoch: u32) -> Option<&'static Sess
         if claims().is_err() {
             return false;
         }
-        let is_free = place.users.load(SeqCst) == 0;
+        let is_free = place.users.load(SeqCst) == 0 && place.has_room_for(&wanted);
         if !is_free {
             place.is_taken.store(false, SeqCst);
         }
         is_free
     };
     let place = PLACES.iter().find(is_free)?;
-    if place.is_set.load(Acquire) {
-        // SAFETY: it has been written, has no users, and this thread alone has it. The new session has no users either.
-        unsafe { session.move_into((*place.session.get()).assume_init_ref()) };
+    // SAFETY: the place has no users, and this thread alone has it. The new session has no users either.
+    unsafe {
+        match place.is_set.load(Acquire) {
+            true => session.move_into((*place.room.get()).assume_init_ref()),
+            false => drop((*place.room.get()).write(*session)),
+        }
+        (*place.session.get()).write(*session);
     }
-    // SAFETY: as above.
-    unsafe { (*place.session.get()).write(*session) };
     place.is_set.store(true, SeqCst);
     place.epoch.store(epoch, SeqCst);
     Some(place)
@@ -140,10 +155,20 @@ pub(crate) fn retire() {
     let Some(place) = present() else { return };
     PRESENT.store(core::ptr::null_mut(), SeqCst);
     let has_users = place.users.load(SeqCst) != 0;
-    // SAFETY: a place that was published has been written; who looks at it only reads it.
-    let session = unsafe { (*place.session.get()).assume_init() };
-    // SAFETY: no thread takes it for the present one. Those that have a channel there write into zeros that nobody reads.
-    unsafe { session.retire(has_users) };
+    // SAFETY: a place that was published has been written, and others only read it.
+    let (session, room) = unsafe {
+        (
+            (*place.session.get()).assume_init(),
+            (*place.room.get()).assume_init(),
+        )
+    };
+    // Where the session could not be moved, its memory is separate.
+    for all in [Some(room), (!session.is_in(&room)).then_some(session)] {
+        if let Some(all) = all {
+            // SAFETY: no thread takes it for the present one. Those that have a channel there write into zeros that nobody reads.
+            unsafe { all.retire(has_users) };
+        }
+    }
     place.is_taken.store(false, SeqCst);
 }
 

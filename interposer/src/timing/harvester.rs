@@ -28,6 +28,8 @@ const BATCH: usize = 512;
 const FLUSH_NS: u64 = 100_000_000;
 /// How often events are destroyed that were not needed meanwhile.
 const TRIM_NS: u64 = 2_000_000_000;
+/// How often the thread looks whether the recorder that has attached to the process exists.
+const LOST_NS: u64 = 1_000_000_000;
 /// Enough for the runtime's calls: on some chips it reads out failures, and runs the program's
 /// callbacks for them, on the asking thread. Only the used part takes memory.
 const STACK: usize = 8 << 20;
@@ -137,6 +139,7 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     thread::with(ThreadState::set_own);
     schedule::settle();
     let (mut flush, mut trim) = (Due::every(FLUSH_NS), Due::every(TRIM_NS));
+    let mut lost = Due::every(LOST_NS);
     let mut clocks = HostClocks::read();
     let mut last_rounds = 0;
     TID.store(thread::tid(), Release);
@@ -144,6 +147,9 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
         let mut found = RoundAmount::Nothing;
         window_borders::follow_switch();
         let is_last = session::is_armed();
+        if !is_last && lost.comes() && session::armed::has_lost_recorder() {
+            session::armed::begin_leaving();
+        }
         if is_last && ends(last_rounds) {
             break;
         }

@@ -21,6 +21,10 @@ use ascend_trace_format::version::SESSION_VERSION;
 use crate::home::CAREFULLY;
 use crate::sys;
 
+/// How often a recorder tries to take the lock of a page, and the pause between.
+const TRIES: u32 = 20;
+const PAUSE_NS: i64 = 5_000_000;
+
 /// The page of a process.
 #[repr(C)]
 pub struct ArmedPage {
@@ -128,6 +132,14 @@ impl ArmedPage {
         }
     }
 
+    /// Whether no recorder has the lock of the page with this name: the one that the process had has ended.
+    pub fn is_abandoned(folder: &CStr, name: &CStr) -> bool {
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW;
+        let folder = sys::File::open(folder, flags);
+        let file = folder.and_then(|folder| sys::File::open_in(&folder, name));
+        file.is_ok_and(|file| file.is_unlocked())
+    }
+
     /// The word that is not 0 while a recorder wants the process.
     pub fn request(&self) -> &AtomicU32 {
         &self.request
@@ -205,11 +217,7 @@ impl ArmedProcess {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let file = options.mode(0o600).custom_flags(CAREFULLY).open(path)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(ArmedError::Taken),
-            Err(TryLockError::Error(error)) => return Err(error.into()),
-        }
+        lock(&file)?;
         let is_named = std::fs::symlink_metadata(path)
             .is_ok_and(|it| file.metadata().is_ok_and(|own| own.ino() == it.ino()));
         if !is_named {
@@ -291,6 +299,18 @@ impl ArmedProcess {
         // It may have removed the file itself.
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// Takes the lock of a page. The process itself may have it for the time of a look.
+fn lock(file: &File) -> Result<(), ArmedError> {
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => sys::pause(PAUSE_NS),
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+        }
+    }
+    Err(ArmedError::Taken)
 }
 
 impl Drop for ArmedProcess {
@@ -375,7 +395,11 @@ mod tests {
         let path = folder.path().join(text(&name));
         let second = ArmedProcess::open(&path, HASH);
         assert!(matches!(second, Err(ArmedError::Taken)), "{second:?}");
+        let place = CString::new(folder.path().as_os_str().as_bytes()).unwrap();
+        let name = CStr::from_bytes_until_nul(&name).unwrap();
+        assert!(!ArmedPage::is_abandoned(&place, name));
         drop(recorder);
+        assert!(ArmedPage::is_abandoned(&place, name));
         let other = ArmedProcess::open(&path, HASH + 1);
         assert!(matches!(other, Err(ArmedError::OtherVersion)), "{other:?}");
         drop(ArmedProcess::open(&path, HASH).unwrap());

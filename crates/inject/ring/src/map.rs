@@ -91,16 +91,21 @@ impl Session {
     /// Moves the mapping into the memory of an earlier session, which must be as large. Without success, it stays where it is.
     ///
     /// # Safety
-    /// `earlier` must be retired, without a producer, and nothing may have been taken from this session.
-    pub unsafe fn move_into(&mut self, earlier: &Self) {
-        if earlier.bytes() < self.bytes() {
+    /// `room` must be retired, without a producer, and nothing may have been taken from this session.
+    pub unsafe fn move_into(&mut self, room: &Self) {
+        if room.bytes() < self.bytes() {
             return;
         }
-        let (from, to) = (self.base.cast(), earlier.base.cast());
+        let (from, to) = (self.base.cast(), room.base.cast());
         // SAFETY: both are mapped; the caller guarantees the rest.
         if unsafe { sys::move_over(from, self.bytes(), to) }.is_ok() {
-            self.base = earlier.base;
+            self.base = room.base;
         }
+    }
+
+    /// Whether the mapping is in the memory of an earlier session.
+    pub fn is_in(&self, room: &Self) -> bool {
+        self.base == room.base
     }
 
     /// Unmaps a session that was attached to and is not joined.

@@ -109,6 +109,17 @@ impl File {
         checked(unsafe { call(libc::SYS_openat, arguments) }).map(Self)
     }
 
+    /// Opens a file in a folder, if it exists.
+    ///
+    /// # Errors
+    /// The operating system's error number.
+    pub(crate) fn open_in(folder: &Self, name: &CStr) -> Result<Self, i32> {
+        let flags = (libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC) as usize;
+        let arguments = [folder.0, name.as_ptr() as usize, flags, 0, 0, 0];
+        // SAFETY: `name` is a C string.
+        checked(unsafe { call(libc::SYS_openat, arguments) }).map(Self)
+    }
+
     /// Removes a file from a folder.
     pub(crate) fn remove_in(folder: &Self, name: &CStr) {
         let arguments = [folder.0, name.as_ptr() as usize, 0, 0, 0, 0];
@@ -135,6 +146,13 @@ impl File {
         // SAFETY: always succeeds.
         let user = unsafe { call(libc::SYS_geteuid, [0; 6]) } as u32;
         known && stat.st_uid == user && stat.st_mode & 0o077 == 0
+    }
+
+    /// Whether no other process has a lock of this file that excludes others (`flock`).
+    pub(crate) fn is_unlocked(&self) -> bool {
+        let wish = (libc::LOCK_SH | libc::LOCK_NB) as usize;
+        // SAFETY: plain system call on an open file, which is closed soon.
+        checked(unsafe { call(libc::SYS_flock, [self.0, wish, 0, 0, 0, 0]) }).is_ok()
     }
 
     pub(crate) fn descriptor(&self) -> i32 {

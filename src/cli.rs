@@ -30,6 +30,7 @@ mod range;
 mod record;
 mod report;
 mod report_page;
+mod schema;
 mod soft;
 mod stats;
 pub(crate) mod step_choice;
@@ -161,6 +162,7 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::Check(args) => check::run(&args).map_err(Failure::from),
         Command::Info(args) => info::run(&args).map_err(Failure::from),
         Command::Hooks(args) => done(hooks::run(&args)),
+        Command::Schema(args) => done(schema::run(&args)),
         Command::Doctor(args) => done(doctor::run(&args)),
         Command::Demo(args) => demo::run(&args),
         Command::Soft(args) => done(soft::run(&args)),

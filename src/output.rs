@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::Context;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use ascend_trace_recording::text::plain;
@@ -143,18 +144,25 @@ pub(crate) fn print_bytes(text: &[u8]) -> anyhow::Result<()> {
 }
 
 /// The frame around every `--json` result; docs/JSON.md describes the contents.
-#[derive(Serialize)]
-struct JsonDocument<'a, T> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct JsonDocument<'a, T> {
+    /// Name of the document.
     schema: String,
+    /// Version of the documents of this tool.
     version: u32,
     #[serde(flatten)]
     content: &'a T,
 }
 
+/// The text of the field `schema` in the document of this name.
+pub(crate) fn schema_name(name: &str) -> String {
+    format!("ascend-trace/{name}")
+}
+
 /// Prints `content` as the JSON document of this name.
-pub(crate) fn print_json<T: Serialize>(name: &str, content: &T) -> anyhow::Result<()> {
+pub(crate) fn print_json<T: Serialize + JsonSchema>(name: &str, content: &T) -> anyhow::Result<()> {
     let document = JsonDocument {
-        schema: format!("ascend-trace/{name}"),
+        schema: schema_name(name),
         version: JSON_SCHEMA_VERSION,
         content,
     };

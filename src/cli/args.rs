@@ -29,7 +29,7 @@ pub(crate) use reports::{
     CheckArgs, CriticalArgs, CtlArgs, DiffArgs, FileReportArgs, MergeArgs, ReportArgs,
     ReportPageArgs, StatsArgs, StepsArgs, ViewArgs, WhatIfArgs, WhyArgs,
 };
-pub(crate) use setup::{DoctorArgs, HooksArgs, McpArgs, SoftArgs};
+pub(crate) use setup::{DoctorArgs, HooksArgs, McpArgs, SchemaArgs, SoftArgs};
 
 /// Trace a program that uses AscendCL, and see what every stream of every NPU did.
 ///
@@ -183,6 +183,8 @@ pub(crate) enum Command {
     Info(ReportArgs),
     /// List every intercepted function, and what is decoded of its calls
     Hooks(HooksArgs),
+    /// Print the JSON Schema of a document of `--json`, or the names of all documents
+    Schema(SchemaArgs),
     /// Check whether tracing works here, or with a given program
     Doctor(DoctorArgs),
     /// Record and show a bundled multi-stream program on the software runtime
@@ -196,7 +198,7 @@ pub(crate) enum Command {
 }
 
 /// The names of commands as the first word.
-pub(crate) const COMMANDS: [&str; 28] = [
+pub(crate) const COMMANDS: [&str; 29] = [
     "record",
     "arm",
     "attach",
@@ -219,6 +221,7 @@ pub(crate) const COMMANDS: [&str; 28] = [
     "check",
     "info",
     "hooks",
+    "schema",
     "doctor",
     "demo",
     "soft",

@@ -7,6 +7,7 @@ mod suppress;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use ascend_trace_analysis::checks::{Finding, Findings, Remedy, all};
@@ -39,12 +40,12 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     report::run(&Check { args })
 }
 
-struct Check<'a> {
+pub(super) struct Check<'a> {
     args: &'a CheckArgs,
 }
 
 /// The findings that no line of a file suppresses.
-struct JudgedFindings {
+pub(super) struct JudgedFindings {
     findings: Vec<Finding>,
     suppressed: usize,
 }
@@ -53,6 +54,7 @@ impl report::Report for Check<'_> {
     const DOCUMENT: &'static str = "check";
     const HAS_CALL_SITES: bool = true;
     type Outcome = JudgedFindings;
+    type Document<'d> = CheckDocument<'d>;
 
     fn options(&self) -> ReportOptions<1> {
         ReportOptions {
@@ -87,7 +89,11 @@ impl report::Report for Check<'_> {
         })
     }
 
-    fn document(&self, found: &JudgedFindings, read: &ReadRecordings<1>) -> impl Serialize {
+    fn document<'d>(
+        &self,
+        found: &'d JudgedFindings,
+        read: &ReadRecordings<1>,
+    ) -> CheckDocument<'d> {
         CheckDocument::of(&found.findings, found.suppressed, read.head())
     }
 
@@ -119,7 +125,7 @@ fn write_sarif(to: &Path, log: &serde_json::Value) -> anyhow::Result<()> {
 }
 
 /// The content of `check --json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CheckDocument<'f> {
     #[serde(flatten)]
     head: DocumentHead,

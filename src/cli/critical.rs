@@ -2,6 +2,7 @@
 //! for.
 
 use anyhow::bail;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use ascend_trace_analysis::columns::rows;
@@ -30,6 +31,7 @@ pub(crate) fn run(args: &CriticalArgs) -> anyhow::Result<u8> {
 impl report::Report for CriticalArgs {
     const DOCUMENT: &'static str = "critical";
     type Outcome = Critical;
+    type Document<'d> = CriticalDocument<'d>;
 
     fn options(&self) -> ReportOptions<1> {
         (&self.report).into()
@@ -50,7 +52,7 @@ impl report::Report for CriticalArgs {
         })
     }
 
-    fn document(&self, found: &Critical, read: &ReadRecordings<1>) -> impl Serialize {
+    fn document<'d>(&self, found: &'d Critical, read: &ReadRecordings<1>) -> CriticalDocument<'d> {
         CriticalDocument::of(found, read.head())
     }
 
@@ -69,7 +71,7 @@ fn step(plan: &Plan, name: &str) -> anyhow::Result<TimeRange> {
 }
 
 /// The content of `critical --json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CriticalDocument<'c> {
     #[serde(flatten)]
     head: DocumentHead,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use ascend_trace_recording::text::plain;
@@ -23,8 +24,18 @@ enum Words {
     Why,
 }
 
+/// Kind of the JSON document.
+pub(super) const DOCUMENT: &str = "ctl";
+
+/// The content of `ctl --json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ControlDocument {
+    /// One for each recording that was reached.
+    recordings: Vec<Controlled>,
+}
+
 /// The result of one recording.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Controlled {
     session: PathBuf,
     #[serde(flatten)]
@@ -134,7 +145,7 @@ fn ordered(sessions: &[PathBuf], order: &Order, json: bool) -> anyhow::Result<u8
         }
     }
     if json {
-        print_json("ctl", &serde_json::json!({ "recordings": done }))?;
+        print_json(DOCUMENT, &ControlDocument { recordings: done })?;
     }
     Ok(code)
 }

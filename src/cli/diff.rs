@@ -8,6 +8,7 @@ pub(super) use condition::{FailCondition as FailIf, parse as condition};
 use std::path::Path;
 
 use anyhow::bail;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use ascend_trace_analysis::Step;
@@ -39,6 +40,7 @@ pub(crate) struct JudgedDiff {
 impl report::Report<2> for DiffArgs {
     const DOCUMENT: &'static str = "diff";
     type Outcome = JudgedDiff;
+    type Document<'d> = DiffDocument<'d>;
 
     fn options(&self) -> ReportOptions<2> {
         ReportOptions {
@@ -57,7 +59,7 @@ impl report::Report<2> for DiffArgs {
         Ok(JudgedDiff { diff, failed })
     }
 
-    fn document(&self, found: &JudgedDiff, read: &ReadRecordings<2>) -> impl Serialize {
+    fn document<'d>(&self, found: &'d JudgedDiff, read: &ReadRecordings<2>) -> DiffDocument<'d> {
         DiffDocument::of(&found.diff, read.head(), &found.failed)
     }
 
@@ -77,7 +79,7 @@ impl report::Report<2> for DiffArgs {
 }
 
 /// A condition of `--fail-if` that holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct FailedCondition {
     condition: String,
     /// `step`, or the operation.
@@ -111,7 +113,7 @@ fn failed(found: &Diff, conditions: &[FailIf]) -> anyhow::Result<Vec<FailedCondi
 }
 
 /// The content of `diff --json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct DiffDocument<'d> {
     #[serde(flatten)]
     head: DocumentHead,

@@ -1,11 +1,12 @@
 //! What every document of a recording begins with.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::open_trace::{Completeness, LossCounts};
 
 /// Completeness of a document's recordings.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct DocumentHead {
     /// It ended, nothing is damaged, and nothing was lost.
     complete: bool,
@@ -57,7 +58,7 @@ impl DocumentHead {
 }
 
 /// A document that has nothing but its head and a report.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ReportDocument<'r, R> {
     #[serde(flatten)]
     head: DocumentHead,

@@ -1,5 +1,6 @@
 //! `hooks`: every intercepted function, and its decoded arguments.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use ascend_trace_format::api::{ArgKind, Blocks, Function, TaskKind};
@@ -9,8 +10,11 @@ use crate::output::{print, print_json};
 use crate::text_table::TableRows;
 use ascend_trace_tables as tables;
 
+/// Kind of the JSON document.
+pub(super) const DOCUMENT: &str = "hooks";
+
 /// The document of `hooks --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct HooksDocument {
     /// Differs between builds with different records.
     table_hash: String,
@@ -19,7 +23,7 @@ pub(super) struct HooksDocument {
     unhooked: Vec<UnhookedFunction>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct HookEntry {
     name: &'static str,
     header: &'static str,
@@ -35,7 +39,7 @@ struct HookEntry {
     args: Vec<HookArgument>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct HookArgument {
     name: &'static str,
     #[serde(rename = "type")]
@@ -45,7 +49,7 @@ struct HookArgument {
     enumeration: Option<&'static str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct UnhookedFunction {
     name: &'static str,
     reason: &'static str,
@@ -53,7 +57,7 @@ struct UnhookedFunction {
 
 pub(crate) fn run(args: &HooksArgs) -> anyhow::Result<()> {
     if args.json {
-        return print_json("hooks", &document());
+        return print_json(DOCUMENT, &document());
     }
     print(&text())
 }

@@ -25,13 +25,14 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     report::run(&Info(args))
 }
 
-struct Info<'a>(&'a ReportArgs);
+pub(super) struct Info<'a>(&'a ReportArgs);
 
 impl report::Report for Info<'_> {
     const DOCUMENT: &'static str = "info";
     /// The completeness of the file is the purpose of this command.
     const CHECKS_ALL: bool = true;
     type Outcome = RecordingFacts;
+    type Document<'d> = InfoDocument;
 
     fn options(&self) -> ReportOptions<1> {
         self.0.into()
@@ -41,7 +42,7 @@ impl report::Report for Info<'_> {
         Ok(RecordingFacts::of(recording)?)
     }
 
-    fn document(&self, found: &RecordingFacts, read: &ReadRecordings<1>) -> impl Serialize {
+    fn document(&self, found: &RecordingFacts, read: &ReadRecordings<1>) -> InfoDocument {
         document(found, read)
     }
 

@@ -11,6 +11,7 @@ use ascend_trace_analysis::range_window::{Streams, part_of};
 use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::file::LostContent;
 use ascend_trace_recording::{OpenError, Recording, TimeRange, Trace, Warning};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::open_error;
@@ -34,7 +35,7 @@ pub(crate) struct Completeness {
 }
 
 /// Calls and other records that the recorder lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct LossCounts {
     pub(crate) calls: u64,
     pub(crate) others: u64,

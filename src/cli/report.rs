@@ -1,5 +1,6 @@
 //! Commands that read recordings and report on them, as text or as a JSON document.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use ascend_trace_recording::{OpenError, Recording};
@@ -65,14 +66,20 @@ pub(super) trait Report<const FILES: usize = 1> {
     const CHECKS_ALL: bool = false;
     /// The result of the analysis.
     type Outcome;
+    /// The document of `--json`.
+    type Document<'d>: Serialize + JsonSchema;
 
     fn options(&self) -> ReportOptions<FILES>;
 
     /// Analyses the recordings.
     fn find(&self, recordings: &mut [Recording; FILES]) -> anyhow::Result<Self::Outcome>;
 
-    /// The document of `--json`, which begins with the head.
-    fn document(&self, found: &Self::Outcome, read: &ReadRecordings<FILES>) -> impl Serialize;
+    /// The document, which begins with the head.
+    fn document<'d>(
+        &self,
+        found: &'d Self::Outcome,
+        read: &ReadRecordings<FILES>,
+    ) -> Self::Document<'d>;
 
     fn text(&self, found: &Self::Outcome, read: &ReadRecordings<FILES>) -> String;
 

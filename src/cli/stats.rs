@@ -5,14 +5,14 @@ mod memory;
 mod training;
 
 use anyhow::Context;
-use serde::Serialize;
-
 use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::columns::TableRow;
 use ascend_trace_analysis::stats::{StreamStats, Tracing};
 use ascend_trace_recording::units::duration;
 use ascend_trace_recording::{Recording, TimeRange, Trace};
 
+pub(super) use communication::CommunicationReport;
+pub(super) use memory::MemoryReport;
 pub(super) use training::with_host_word;
 
 use super::args::StatsArgs;
@@ -49,6 +49,7 @@ impl report::Report for StatsArgs {
     const DOCUMENT: &'static str = "stats";
     const HAS_CALL_SITES: bool = true;
     type Outcome = Stats;
+    type Document<'d> = ReportDocument<'d, Stats>;
 
     fn options(&self) -> ReportOptions<1> {
         (&self.report).into()
@@ -60,7 +61,11 @@ impl report::Report for StatsArgs {
         stats.context("it was cancelled")
     }
 
-    fn document(&self, found: &Stats, read: &ReadRecordings<1>) -> impl Serialize {
+    fn document<'d>(
+        &self,
+        found: &'d Stats,
+        read: &ReadRecordings<1>,
+    ) -> ReportDocument<'d, Stats> {
         ReportDocument::of(found, read.head())
     }
 

@@ -1,8 +1,6 @@
 //! `steps`: the steps of a training loop, the parts of their time, and the parts that made the slowest
 //! ones slow.
 
-use serde::Serialize;
-
 use ascend_trace_analysis::Step;
 use ascend_trace_analysis::stats::StepStats;
 use ascend_trace_analysis::steps::{Comparison, More, Report, StepClock, StepSums};
@@ -29,6 +27,7 @@ pub(crate) fn run(args: &StepsArgs) -> anyhow::Result<u8> {
 impl report::Report for StepsArgs {
     const DOCUMENT: &'static str = "steps";
     type Outcome = Report;
+    type Document<'d> = ReportDocument<'d, Report>;
 
     fn options(&self) -> ReportOptions<1> {
         (&self.report).into()
@@ -41,7 +40,11 @@ impl report::Report for StepsArgs {
         Ok(found)
     }
 
-    fn document(&self, found: &Report, read: &ReadRecordings<1>) -> impl Serialize {
+    fn document<'d>(
+        &self,
+        found: &'d Report,
+        read: &ReadRecordings<1>,
+    ) -> ReportDocument<'d, Report> {
         ReportDocument::of(found, read.head())
     }
 

@@ -4,8 +4,6 @@ mod change_spec;
 
 pub(super) use change_spec::{ChangeSpec, parse as change};
 
-use serde::Serialize;
-
 use ascend_trace_analysis::stats::CallSite;
 use ascend_trace_analysis::whatif::{Handover, Narrow, Prediction, Report, Sync, WhatIf};
 use ascend_trace_analysis::{Fold, Step};
@@ -26,6 +24,7 @@ impl report::Report for WhatIfArgs {
     const DOCUMENT: &'static str = "what-if";
     const HAS_CALL_SITES: bool = true;
     type Outcome = Report;
+    type Document<'d> = ReportDocument<'d, Report>;
 
     fn options(&self) -> ReportOptions<1> {
         (&self.report).into()
@@ -48,7 +47,11 @@ impl report::Report for WhatIfArgs {
         })
     }
 
-    fn document(&self, found: &Report, read: &ReadRecordings<1>) -> impl Serialize {
+    fn document<'d>(
+        &self,
+        found: &'d Report,
+        read: &ReadRecordings<1>,
+    ) -> ReportDocument<'d, Report> {
         ReportDocument::of(found, read.head())
     }
 

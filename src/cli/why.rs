@@ -3,6 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use ascend_trace_analysis::hang::{Late, Recorded, Report, late};
@@ -17,6 +18,12 @@ use crate::hang;
 use crate::output::{print, print_json, print_message};
 use crate::running_recording::recording_of;
 use crate::stack_symbols;
+
+/// Kind of the JSON document.
+pub(super) const DOCUMENT: &str = "why";
+
+/// The content of `why --json` for one recording.
+pub(super) type WhyDocument<'w> = ReportDocument<'w, Report>;
 
 pub(crate) fn run(args: &WhyArgs) -> anyhow::Result<u8> {
     match WhyTarget::all(&args.targets).as_slice() {
@@ -64,7 +71,7 @@ impl WhyTarget {
 fn one(target: &WhyTarget, args: &WhyArgs) -> anyhow::Result<u8> {
     let why = HangReport::of(target, args.strict)?;
     match args.json {
-        true => print_json("why", &why.document())?,
+        true => print_json(DOCUMENT, &why.document())?,
         false => print(&why.text())?,
     }
     Ok(why.reported.condition.status(args.strict))
@@ -105,23 +112,23 @@ fn several(targets: &[WhyTarget], args: &WhyArgs) -> anyhow::Result<u8> {
             document: why.document(),
         });
         let recordings = recordings.collect();
-        print_json("why", &WhyDocuments { recordings, late })?;
+        print_json(DOCUMENT, &WhyDocuments { recordings, late })?;
     }
     Ok(status)
 }
 
 /// The content of `why --json` for several recordings.
-#[derive(Serialize)]
-struct WhyDocuments<'w> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct WhyDocuments<'w> {
     recordings: Vec<WhyEntry<'w>>,
     late: Vec<Late>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct WhyEntry<'w> {
     file: String,
     #[serde(flatten)]
-    document: ReportDocument<'w, Report>,
+    document: WhyDocument<'w>,
 }
 
 /// The report on one recording.
@@ -179,7 +186,7 @@ impl HangReport {
         }
     }
 
-    fn document(&self) -> ReportDocument<'_, Report> {
+    fn document(&self) -> WhyDocument<'_> {
         ReportDocument::of(
             &self.reported.answer,
             DocumentHead::of([&self.reported.condition]),

@@ -108,6 +108,8 @@ mod robustness;
 mod robustness_processes;
 /// Recordings with several files.
 mod rolling;
+/// JSON documents and their schemas.
+mod schemas;
 /// The command works as a single file.
 mod self_contained;
 /// Signals that the command gets in the place of the program.

@@ -109,6 +109,7 @@ fn an_unknown_option_is_refused_with_the_usage_of_its_command() {
         "check",
         "info",
         "hooks",
+        "schema",
         "doctor",
         "soft",
         "completions",

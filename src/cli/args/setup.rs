@@ -4,12 +4,22 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use crate::cli::schema;
 
 #[derive(Debug, Args)]
 pub(crate) struct HooksArgs {
     /// Print a JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// The document; without it, the names of all documents are printed
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(schema::names()))]
+    pub(crate) name: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::{CoverageRow, ways};
 
 /// One library of AscendCL that a process had loaded.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct LibraryCoverage {
     /// Its path; `null` for functions that the program asked for and no library has, and for functions of a library
     /// that is not known.
@@ -25,7 +26,7 @@ pub(crate) struct LibraryCoverage {
     pub(crate) functions: Vec<UncoveredFunction>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct UncoveredFunction {
     pub(crate) name: String,
     /// `linked` and `fetched`: calls are seen that come in this way; `absent`: the program asked

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use ascend_trace_analysis as analysis;
@@ -19,7 +20,7 @@ use ascend_trace_recording::{
 use super::coverage::{self, LibraryCoverage};
 use crate::cli::document_head::DocumentHead;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct InfoDocument {
     pub(crate) session: SessionRow,
     /// Begin and end of the recorded data.
@@ -50,7 +51,7 @@ pub(crate) struct InfoDocument {
     pub(crate) hardware_log: HardwareLog,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct InnerRecording {
     /// The recorder.
     pub(crate) pid: u32,
@@ -74,7 +75,7 @@ fn as_text<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok
 }
 
 /// Result of the hardware log.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct HardwareLog {
     /// How it stood with it in the processes: `on`, `absent`, `busy`, `refused`, `gave-way`.
     pub(crate) states: BTreeSet<&'static str>,
@@ -91,7 +92,7 @@ pub(crate) struct HardwareLog {
 }
 
 /// What two sources say of the same tasks.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct SourceComparison {
     pub(crate) process: u32,
     pub(crate) device: u32,
@@ -102,7 +103,7 @@ pub(crate) struct SourceComparison {
     pub(crate) log_drift_ppm: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct ValueSpread {
     pub(crate) min: i64,
     pub(crate) p50: i64,
@@ -147,7 +148,7 @@ fn hardware_log(trace: &Trace, compared: &[analysis::log_comparison::Comparison]
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct ProcessInfo {
     /// Number of the process in the recording: several processes may have the same pid.
     pub(crate) process: u32,
@@ -170,7 +171,7 @@ pub(crate) struct ProcessInfo {
     pub(crate) command: Vec<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct DeviceInfo {
     pub(crate) process: Option<u32>,
     pub(crate) pid: Option<u32>,
@@ -197,7 +198,7 @@ pub(crate) struct DeviceInfo {
     pub(crate) mistakes: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct StreamInfo {
     pub(crate) process: u32,
     pub(crate) pid: u32,
@@ -212,7 +213,7 @@ pub(crate) struct StreamInfo {
     pub(crate) timing: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct CallCounts {
     pub(crate) count: u64,
     /// Calls that a library of the runtime made inside another call.
@@ -226,7 +227,7 @@ pub(crate) struct CallCounts {
     pub(crate) functions: BTreeMap<String, u64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct TaskCounts {
     pub(crate) count: u64,
     pub(crate) timed: u64,
@@ -236,7 +237,7 @@ pub(crate) struct TaskCounts {
     pub(crate) untimed: BTreeMap<&'static str, u64>,
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(crate) struct GraphCounts {
     pub(crate) count: u64,
     pub(crate) nodes: u64,
@@ -245,7 +246,7 @@ pub(crate) struct GraphCounts {
 }
 
 /// A capture that failed.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(crate) struct FailedGraph {
     pub(crate) process: u32,
     pub(crate) pid: u32,
@@ -255,7 +256,7 @@ pub(crate) struct FailedGraph {
     pub(crate) reason: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct TracerCost {
     pub(crate) injected_events: u64,
     pub(crate) lost_pairs: u64,
@@ -339,7 +340,7 @@ fn cost(trace: &Trace) -> TracerCost {
 }
 
 /// Counts and graphs: of a trace in memory, or of a recording.
-pub(super) struct RecordingFacts {
+pub(in crate::cli) struct RecordingFacts {
     pub(super) span: Option<TimeRange>,
     pub(super) counts: FileCounts,
     pub(super) graphs: GraphCounts,

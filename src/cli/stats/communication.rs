@@ -1,8 +1,6 @@
 //! `stats --communication`: tables of communication between ranks.
 
 use anyhow::Context;
-use serde::Serialize;
-
 use ascend_trace_analysis::communication::{Communication, CommunicationFold};
 use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::Recording;
@@ -16,11 +14,12 @@ pub(super) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
     report::run(&CommunicationReport(args))
 }
 
-struct CommunicationReport<'a>(&'a StatsArgs);
+pub(in crate::cli) struct CommunicationReport<'a>(&'a StatsArgs);
 
 impl report::Report for CommunicationReport<'_> {
     const DOCUMENT: &'static str = "communication";
     type Outcome = Communication;
+    type Document<'d> = ReportDocument<'d, Communication>;
 
     fn options(&self) -> ReportOptions<1> {
         (&self.0.report).into()
@@ -36,7 +35,11 @@ impl report::Report for CommunicationReport<'_> {
         found.context("it was cancelled")
     }
 
-    fn document(&self, found: &Communication, read: &ReadRecordings<1>) -> impl Serialize {
+    fn document<'d>(
+        &self,
+        found: &'d Communication,
+        read: &ReadRecordings<1>,
+    ) -> ReportDocument<'d, Communication> {
         ReportDocument::of(found, read.head())
     }
 

@@ -1,8 +1,6 @@
 //! `stats --memory`: memory by place, at its peak, at the end, and in steps.
 
 use anyhow::Context;
-use serde::Serialize;
-
 use ascend_trace_analysis::memory::{
     HeldMemory, MemoryUsage, MemoryUsageFold, StepMemory, StepRanges,
 };
@@ -20,12 +18,13 @@ pub(super) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
     report::run(&MemoryReport(args))
 }
 
-struct MemoryReport<'a>(&'a StatsArgs);
+pub(in crate::cli) struct MemoryReport<'a>(&'a StatsArgs);
 
 impl report::Report for MemoryReport<'_> {
     const DOCUMENT: &'static str = "memory";
     const HAS_CALL_SITES: bool = true;
     type Outcome = MemoryUsage;
+    type Document<'d> = ReportDocument<'d, MemoryUsage>;
 
     fn options(&self) -> ReportOptions<1> {
         (&self.0.report).into()
@@ -38,7 +37,11 @@ impl report::Report for MemoryReport<'_> {
         found.context("it was cancelled")
     }
 
-    fn document(&self, found: &MemoryUsage, read: &ReadRecordings<1>) -> impl Serialize {
+    fn document<'d>(
+        &self,
+        found: &'d MemoryUsage,
+        read: &ReadRecordings<1>,
+    ) -> ReportDocument<'d, MemoryUsage> {
         ReportDocument::of(found, read.head())
     }
 

@@ -2,12 +2,17 @@
 //! screen, its kind, its value and its meaning. Commands, documents, exports and the view only differ in how they write a
 //! value of a kind.
 
+mod row_schema;
+
 use std::borrow::Cow;
 
 use ascend_trace_recording::units::{
     bytes, duration, duration_with_error, moment, rate, rate_with_error, signed_duration,
 };
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
+
+pub use row_schema::row_schema;
 
 /// The value of a column in a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,6 +94,10 @@ pub struct Column<R: 'static> {
     pub exported: Option<&'static str>,
     /// The text has it if this holds for a row.
     pub is_of_use: Option<fn(&R) -> bool>,
+    /// The type of its values in JSON.
+    pub schema: Option<fn(&mut SchemaGenerator) -> Schema>,
+    /// JSON may have no such field in a row.
+    pub may_be_absent: bool,
 }
 
 impl<R> Clone for Column<R> {
@@ -116,6 +125,8 @@ pub const fn column<R>(
         view_from: None,
         exported: None,
         is_of_use: None,
+        schema: None,
+        may_be_absent: false,
     }
 }
 
@@ -147,6 +158,29 @@ impl<R> Column<R> {
         self
     }
 
+    /// Its values in JSON have this type. A column of a field has the type of the field, if nothing else is declared.
+    #[must_use]
+    pub const fn json<T: JsonSchema + ?Sized>(mut self) -> Self {
+        self.schema = Some(SchemaGenerator::subschema_for::<T>);
+        self
+    }
+
+    /// The same for a field of this type.
+    #[must_use]
+    pub const fn of_field<T: JsonSchema + ?Sized>(self) -> Self {
+        match self.schema {
+            Some(_) => self,
+            None => self.json::<T>(),
+        }
+    }
+
+    /// A row may have no such field.
+    #[must_use]
+    pub const fn may_be_absent(mut self) -> Self {
+        self.may_be_absent = true;
+        self
+    }
+
     /// The text leaves it out if this holds for no row.
     #[must_use]
     pub const fn if_any(mut self, is_of_use: fn(&R) -> bool) -> Self {
@@ -171,7 +205,7 @@ pub trait TableRow: Sized + 'static {
 /// its column. `..columns` are several columns.
 macro_rules! table_row {
     (@ [$($head:tt)*] [$($field:tt)*] [$($part:expr),*] $(#[$about:meta])* $vis:vis $name:ident: $kind:ty => $column:expr; $($rest:tt)*) => {
-        table_row! { @ [$($head)*] [$($field)* $(#[$about])* $vis $name: $kind,] [$($part,)* [$column]] $($rest)* }
+        table_row! { @ [$($head)*] [$($field)* $(#[$about])* $vis $name: $kind,] [$($part,)* [$column.of_field::<$kind>()]] $($rest)* }
     };
     (@ [$($head:tt)*] [$($field:tt)*] [$($part:expr),*] $(#[$about:meta])* $vis:vis $name:ident: $kind:ty; $($rest:tt)*) => {
         table_row! { @ [$($head)*] [$($field)* $(#[$about])* $vis $name: $kind,] [$($part),*] $($rest)* }
@@ -190,6 +224,20 @@ macro_rules! table_row {
 
         impl $crate::columns::TableRow for $row {
             const COLUMNS: $crate::columns::Columns<Self> = &[$(&$part),*];
+        }
+
+        impl schemars::JsonSchema for $row {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($row).into()
+            }
+
+            fn schema_id() -> std::borrow::Cow<'static, str> {
+                concat!(module_path!(), "::", stringify!($row)).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $crate::columns::row_schema::<Self>(generator)
+            }
         }
     };
     ($(#[$about:meta])* pub struct $row:ident { $($body:tt)* }) => {

@@ -14,6 +14,7 @@ mod sums;
 
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{StreamId, Task, TaskId, TimeRange, Trace};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::align::numbering::{Numbered, Numbering};
@@ -29,7 +30,7 @@ use sums::{PartOf, Sums};
 pub use rows::{CollectiveStats, GroupStats, LinkStats, RankStats};
 
 /// The communication of a recording.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Communication {
     /// In the order of their first use.
     #[serde(serialize_with = "rows")]

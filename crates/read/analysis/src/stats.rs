@@ -26,6 +26,7 @@ mod work;
 
 use ascend_trace_format::record::Counter;
 use ascend_trace_recording::{OpenError, Recording, TimeRange, Trace};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::columns::rows;
@@ -51,7 +52,7 @@ pub const WORST_STALLS: usize = 20;
 const NARROW: u64 = 400_000;
 
 /// The tables of a trace, or of a part of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Stats {
     /// Begin and end of the covered time; `null` for an empty trace.
     pub begin_ns: Option<i64>,
@@ -99,11 +100,13 @@ pub struct Stats {
     #[serde(serialize_with = "rows")]
     pub module_operations: Vec<ModuleStats>,
     pub tracing: Tracing,
+    /// Documents have it in their head.
+    #[serde(skip)]
     pub lost: Lost,
 }
 
 /// What timing did to the device, in the whole recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Tracing {
     /// Event records that a timed task brought with it, on average.
     pub events_per_task: f64,
@@ -135,7 +138,7 @@ impl Tracing {
 }
 
 /// Records that were lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
     pub calls: u64,
     pub others: u64,

@@ -1,13 +1,15 @@
 //! Findings of a check.
 
 use ascend_trace_recording::{CallId, Trace};
+use schemars::JsonSchema;
 
 use super::happens_before::Note;
 use crate::columns::declare::*;
 use crate::stats::{CallSite, Site};
 
 /// How bad a finding is, the worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
 pub enum Severity {
     /// The program does not work as intended.
     Error,

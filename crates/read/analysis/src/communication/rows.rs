@@ -12,20 +12,20 @@ use crate::columns::declare::*;
 macro_rules! part_times {
     () => {
         [
-            column("calls", Count, |it: &Self| it.times.calls.into(), "calls of all ranks in the recording").shown("calls", 0),
-            column("timed", Count, |it: &Self| it.times.timed.into(), "calls that have a time").text("timed").if_any(|it: &Self| it.times.timed < it.times.calls),
-            column("bytes", Bytes, |it: &Self| it.times.size(), "sum over these calls of the size of the collective: the buffer that all ranks have, or the shares of all ranks together; `null` where no size is known"),
-            column("without_size", Count, |it: &Self| it.times.without_size.into(), "calls that are not in it, because their size is not known"),
+            column("calls", Count, |it: &Self| it.times.calls.into(), "calls of all ranks in the recording").json::<u64>().shown("calls", 0),
+            column("timed", Count, |it: &Self| it.times.timed.into(), "calls that have a time").json::<u64>().text("timed").if_any(|it: &Self| it.times.timed < it.times.calls),
+            column("bytes", Bytes, |it: &Self| it.times.size(), "sum over these calls of the size of the collective: the buffer that all ranks have, or the shares of all ranks together; `null` where no size is known").json::<Option<u64>>(),
+            column("without_size", Count, |it: &Self| it.times.without_size.into(), "calls that are not in it, because their size is not known").json::<u64>(),
             column("", Bytes, |it: &Self| it.times.least_size(), "the size").shown("size", 80),
-            column("time_ns", Duration, |it: &Self| it.times.whole().into(), "from begin to end, all timed calls together"),
-            column("time_error_ns", Duration, |it: &Self| it.times.whole_error().into(), "by how much it may be off"),
+            column("time_ns", Duration, |it: &Self| it.times.whole().into(), "from begin to end, all timed calls together").json::<Option<i64>>(),
+            column("time_error_ns", Duration, |it: &Self| it.times.whole_error().into(), "by how much it may be off").json::<Option<i64>>(),
             column("", Duration, |it: &Self| estimate(it.times.time, it.times.timed, it.times.timed), "the time and its error").shown("time", 0),
-            column("split", Count, |it: &Self| it.times.split.into(), "timed calls with a known wait: all ranks of the collective have times on clocks that can be compared").text("split").if_any(|it: &Self| it.times.split > 0 && it.times.split < it.times.timed),
-            column("wait_ns", Duration, |it: &Self| it.times.wait().into(), "the part of these until the last rank had begun; `null` if it is not known"),
-            column("wait_error_ns", Duration, |it: &Self| it.times.wait_error().into(), "by how much it may be off"),
+            column("split", Count, |it: &Self| it.times.split.into(), "timed calls with a known wait: all ranks of the collective have times on clocks that can be compared").json::<u64>().text("split").if_any(|it: &Self| it.times.split > 0 && it.times.split < it.times.timed),
+            column("wait_ns", Duration, |it: &Self| it.times.wait().into(), "the part of these until the last rank had begun; `null` if it is not known").json::<Option<i64>>(),
+            column("wait_error_ns", Duration, |it: &Self| it.times.wait_error().into(), "by how much it may be off").json::<Option<i64>>(),
             column("", Duration, |it: &Self| estimate(it.times.wait, it.times.split, it.times.timed), "the wait and its error").shown("wait for last", 0),
-            column("transfer_ns", Duration, |it: &Self| it.times.transfer().into(), "the part of these after that; `null` if it is not known"),
-            column("transfer_error_ns", Duration, |it: &Self| it.times.transfer_error().into(), "by how much it may be off"),
+            column("transfer_ns", Duration, |it: &Self| it.times.transfer().into(), "the part of these after that; `null` if it is not known").json::<Option<i64>>(),
+            column("transfer_error_ns", Duration, |it: &Self| it.times.transfer_error().into(), "by how much it may be off").json::<Option<i64>>(),
             column("", Duration, |it: &Self| estimate(it.times.transfer, it.times.split, it.times.timed), "the transfer and its error").shown("transfer", 90),
         ]
     };
@@ -36,11 +36,11 @@ macro_rules! part_times {
 macro_rules! bandwidths {
     () => {
         [
-            column("algorithm_bandwidth", Rate, |it: &Self| it.times.bandwidth_value(Bandwidth::Algorithm), "bytes in a second: size / transfer; where no transfer is known, size / time, which is the least that it can be; `null` if no size is known").shown("algorithm", 120),
-            column("algorithm_bandwidth_error", Rate, |it: &Self| it.times.bandwidth_error(Bandwidth::Algorithm), "by how much it may be off, from the error of the transfer; `null` where it is only the least"),
-            column("bus_bandwidth", Rate, |it: &Self| it.times.bandwidth_value(Bandwidth::Bus), "the same times the factor of nccl-tests for n ranks. The factor is 2 (n-1) / n for an all-reduce, (n-1) / n where each rank has a share, otherwise 1").shown("bus", 140),
-            column("bus_bandwidth_error", Rate, |it: &Self| it.times.bandwidth_error(Bandwidth::Bus), "by how much it may be off"),
-            column("bandwidth_is_least", Flag, |it: &Self| it.times.bandwidth(Bandwidth::Algorithm).is_some_and(|it| it.2).into(), "whether both bandwidths are only the least: the time contains the wait for the last rank, or more than half of the transfer may be error"),
+            column("algorithm_bandwidth", Rate, |it: &Self| it.times.bandwidth_value(Bandwidth::Algorithm), "bytes in a second: size / transfer; where no transfer is known, size / time, which is the least that it can be; `null` if no size is known").json::<Option<i64>>().shown("algorithm", 120),
+            column("algorithm_bandwidth_error", Rate, |it: &Self| it.times.bandwidth_error(Bandwidth::Algorithm), "by how much it may be off, from the error of the transfer; `null` where it is only the least").json::<Option<i64>>(),
+            column("bus_bandwidth", Rate, |it: &Self| it.times.bandwidth_value(Bandwidth::Bus), "the same times the factor of nccl-tests for n ranks. The factor is 2 (n-1) / n for an all-reduce, (n-1) / n where each rank has a share, otherwise 1").json::<Option<i64>>().shown("bus", 140),
+            column("bus_bandwidth_error", Rate, |it: &Self| it.times.bandwidth_error(Bandwidth::Bus), "by how much it may be off").json::<Option<i64>>(),
+            column("bandwidth_is_least", Flag, |it: &Self| it.times.bandwidth(Bandwidth::Algorithm).is_some_and(|it| it.2).into(), "whether both bandwidths are only the least: the time contains the wait for the last rank, or more than half of the transfer may be error").json::<bool>(),
         ]
     };
 }
@@ -50,9 +50,9 @@ macro_rules! bandwidths {
 macro_rules! meanwhile {
     () => {
         [
-            column("computing_ns", Duration, |it: &Self| it.times.meanwhile.time.value_ns().into(), "the part of the time in which the same device computed for the same process"),
-            column("computing_error_ns", Duration, |it: &Self| it.times.meanwhile.time.error_ns().into(), "by how much it may be off"),
-            column("computing_is_least", Flag, |it: &Self| it.times.meanwhile.is_least.into(), "whether there was further computing without a time"),
+            column("computing_ns", Duration, |it: &Self| it.times.meanwhile.time.value_ns().into(), "the part of the time in which the same device computed for the same process").json::<i64>(),
+            column("computing_error_ns", Duration, |it: &Self| it.times.meanwhile.time.error_ns().into(), "by how much it may be off").json::<i64>(),
+            column("computing_is_least", Flag, |it: &Self| it.times.meanwhile.is_least.into(), "whether there was further computing without a time").json::<bool>(),
             column("", Duration, |it: &Self| it.times.computing(), "computing and its error").shown("computing", 160),
         ]
     };
@@ -77,10 +77,10 @@ pub struct CollectiveStats {
     pub group: u32 => column("group", Id, |it: &Self| it.group.into(), "the group, as in `groups[]`").shown("group", 110);
     pub name: String => column("name", Text, |it: &Self| (&it.name).into(), "the function").shown("collective", 0);
     ..part_times!();
-    => column("with_last", Count, |it: &Self| it.lasts.certain.into(), "collectives in which one rank was the last one, by more than the errors");
-    => column("last_rank", Id, |it: &Self| it.last().map(|it| it.0 as i64).into(), "the rank of the group that the others waited for longest; `null` if none is known");
-    => column("last_count", Count, |it: &Self| it.last().map(|it| it.1.count).into(), "in how many of `with_last` it was the last one");
-    => column("last_wait_ns", Duration, |it: &Self| it.last().map(|it| it.1.waited.value_ns()).into(), "how long the others waited in these, together");
+    => column("with_last", Count, |it: &Self| it.lasts.certain.into(), "collectives in which one rank was the last one, by more than the errors").json::<u64>();
+    => column("last_rank", Id, |it: &Self| it.last().map(|it| it.0 as i64).into(), "the rank of the group that the others waited for longest; `null` if none is known").json::<Option<u64>>();
+    => column("last_count", Count, |it: &Self| it.last().map(|it| it.1.count).into(), "in how many of `with_last` it was the last one").json::<Option<u64>>();
+    => column("last_wait_ns", Duration, |it: &Self| it.last().map(|it| it.1.waited.value_ns()).into(), "how long the others waited in these, together").json::<Option<i64>>();
     => column("", Figures, |it: &Self| it.last_words(), "the last rank, and how often it was").shown("last rank", 0);
     pub late_rank: Option<u64> => column("late_rank", Id, |it: &Self| it.late_rank.map(|it| it as i64).into(), "the rank that is late: it was the last one more often than chance gives (1 in 100), and waits for it took at least a tenth of the time. Otherwise `null`").text("late rank").if_any(|it: &Self| it.late_rank.is_some());
     ..bandwidths!();
@@ -99,8 +99,8 @@ pub struct RankStats {
     pub rank: Option<u64> => column("rank", Id, |it: &Self| it.rank.map(|it| it as i64).into(), "rank of the process; `null` where it is unknown").shown("rank", 0);
     pub group_rank: Option<u64> => column("group_rank", Id, |it: &Self| it.group_rank.map(|it| it as i64).into(), "its rank in the group, as in `last_rank`; `null` where it is unknown").text("rank in group");
     ..part_times!();
-    => column("last_count", Count, |it: &Self| it.last.count.into(), "in how many collectives it was the last one, by more than the errors").shown("last", 100);
-    => column("last_wait_ns", Duration, |it: &Self| it.last.waited.value_ns().into(), "how long the others waited for it in these, together").shown("waited for", 0);
+    => column("last_count", Count, |it: &Self| it.last.count.into(), "in how many collectives it was the last one, by more than the errors").json::<u64>().shown("last", 100);
+    => column("last_wait_ns", Duration, |it: &Self| it.last.waited.value_ns().into(), "how long the others waited for it in these, together").json::<i64>().shown("waited for", 0);
     ..meanwhile!();
     pub(crate) times: PartTimes;
     pub(super) last: LastCount;

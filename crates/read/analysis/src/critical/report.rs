@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ascend_trace_recording::{OpenError, Recording, TimeRange};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::path::{Links, PathPieces};
@@ -37,7 +38,7 @@ pub enum Pass {
 }
 
 /// The critical path of a range.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Critical {
     pub begin_ns: i64,
     pub end_ns: i64,

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{StreamId, ThreadId, TimeRange, Trace};
+use schemars::JsonSchema;
 
 use super::wait_reasons::{WaitReason, is_wait};
 use crate::columns::declare::*;
 use crate::{Class, Node};
 
 /// Activity on the path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
 pub enum SegmentKind {
     Computing,
     Communication,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::collect::Group;
@@ -13,7 +14,7 @@ use super::series::{Key, Series, SubjectKind};
 const LEAST: f64 = 0.001;
 
 /// Two processes that were compared, or two whole recordings.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Pair {
     /// Numbers of the processes in their recordings; `null` for whole recordings.
     pub a_process: Option<u32>,

@@ -1,6 +1,7 @@
 //! The comparison of two recordings.
 
 use ascend_trace_recording::{OpenError, Recording, Trace};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ALPHA;
@@ -13,7 +14,7 @@ use crate::steps::{Cut, Finder, LoopId, Origin, Plan, Wanted};
 use crate::{Fold, Step, Window};
 
 /// Facts about the steps of one process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
     /// Number of the process in its recording.
     pub process: u32,
@@ -27,7 +28,7 @@ pub struct Summary {
 }
 
 /// What changed from recording A to recording B.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Diff {
     /// Both have steps, which were compared. Else single operations, calls and stalls were.
     pub by_steps: bool,

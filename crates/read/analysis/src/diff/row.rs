@@ -1,6 +1,7 @@
 //! One thing in both recordings.
 
 use ascend_trace_recording::units::{signed_duration, thousands};
+use schemars::JsonSchema;
 
 use super::ALPHA;
 use super::rank_test::{Shift, grouped, median, shift, test};
@@ -8,7 +9,8 @@ use super::series::{Key, Series, SubjectKind};
 use crate::columns::declare::*;
 
 /// What changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Nothing that is more than the spread of the steps.
     Same,
@@ -59,12 +61,12 @@ pub struct Row {
     => column("", ShareChange, |it: &Self| it.part(it.low_ns), "`low_ns` as such a part").text("from");
     => column("", ShareChange, |it: &Self| it.part(it.high_ns), "`high_ns` as such a part").text("to");
     => column("", Figures, |it: &Self| it.error().into(), "`open_ns` as such a part").text("error").if_any(|it| !it.error().is_empty());
-    => column("a.steps", Count, |it: &Self| it.a.steps.into(), "compared steps of A that have it");
-    => column("a.count", Figures, |it: &Self| it.a.count.into(), "how many there are in each step; without steps, in all");
-    => column("a.typical_ns", Duration, |it: &Self| it.a.typical_ns.into(), "the time in steps that have it, as the median of the means of groups").shown("A", 70);
-    => column("b.steps", Count, |it: &Self| it.b.steps.into(), "the same of B");
-    => column("b.count", Figures, |it: &Self| it.b.count.into(), "the same of B");
-    => column("b.typical_ns", Duration, |it: &Self| it.b.typical_ns.into(), "the same of B").shown("B", 70);
+    => column("a.steps", Count, |it: &Self| it.a.steps.into(), "compared steps of A that have it").json::<u64>();
+    => column("a.count", Figures, |it: &Self| it.a.count.into(), "how many there are in each step; without steps, in all").json::<f64>();
+    => column("a.typical_ns", Duration, |it: &Self| it.a.typical_ns.into(), "the time in steps that have it, as the median of the means of groups").json::<Option<i64>>().shown("A", 70);
+    => column("b.steps", Count, |it: &Self| it.b.steps.into(), "the same of B").json::<u64>();
+    => column("b.count", Figures, |it: &Self| it.b.count.into(), "the same of B").json::<f64>();
+    => column("b.typical_ns", Duration, |it: &Self| it.b.typical_ns.into(), "the same of B").json::<Option<i64>>().shown("B", 70);
     => column("", Figures, |it: &Self| it.counts().into(), "how many there are in each").shown("count", 100);
     pub change_ns: Option<i64> => column("change_ns", Change, |it: &Self| it.change_ns.into(), "the change of a step that has it; `null` where one side has no times");
     pub low_ns: Option<i64> => column("low_ns", Change, |it: &Self| it.low_ns.into(), "the begin of the range in which the change lies 99 times out of 100");

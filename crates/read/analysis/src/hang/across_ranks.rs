@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::report::{CommState, Report};
@@ -26,7 +27,7 @@ pub struct Recorded<'r> {
 }
 
 /// A rank that others wait for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Late {
     pub rank: u64,
     /// How many ranks its communicator has.

@@ -1,12 +1,13 @@
 //! The report: what moved last, who waits for what, and what never came. All times are nanoseconds, and points in time
 //! are those of the host's clock.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::stats::CallSite;
 
 /// Whether a program hangs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The program ended by itself.
@@ -33,7 +34,7 @@ impl Verdict {
 }
 
 /// End of a chain of waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RootKind {
     /// An event was not recorded after a wait for it had been submitted.
@@ -77,7 +78,7 @@ impl RootKind {
 }
 
 /// Subject of a sentence in the report. Fields that do not apply are `null`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Subject {
     /// Number of the process in the recording, and its pid.
     pub process: u32,
@@ -92,7 +93,7 @@ pub struct Subject {
 }
 
 /// What never came.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Culprit {
     pub kind: RootKind,
     /// Nothing that was submitted or is running can end the wait.
@@ -115,7 +116,7 @@ pub struct Culprit {
 }
 
 /// One step from a thread or a stream to the target of its wait.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Link {
     #[serde(flatten)]
     pub subject: Subject,
@@ -123,7 +124,7 @@ pub struct Link {
 }
 
 /// A call that has not returned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OpenCall {
     pub name: String,
     /// Number of the call; `null` while the recording goes on.
@@ -142,7 +143,7 @@ pub struct OpenCall {
 }
 
 /// One of the last calls of a thread.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LastCall {
     pub name: String,
     pub call: u32,
@@ -158,7 +159,7 @@ pub struct LastCall {
 }
 
 /// A thread at the end of the recording.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ThreadState {
     pub process: u32,
     pub pid: u32,
@@ -182,7 +183,7 @@ pub struct ThreadState {
 }
 
 /// A stream with tasks that are not known to be done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StreamState {
     pub process: u32,
     pub pid: u32,
@@ -201,7 +202,7 @@ pub struct StreamState {
 }
 
 /// A communicator of a process, and the process's progress in it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CommState {
     pub process: u32,
     pub pid: u32,
@@ -222,7 +223,7 @@ pub struct CommState {
 }
 
 /// Why a program hangs, or that it does not.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Report {
     pub verdict: Verdict,
     /// The end of the known time.

@@ -1,6 +1,7 @@
 //! The tables of memory.
 
 use ascend_trace_recording::units::bytes;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::changes::MemoryPlace;
@@ -11,9 +12,9 @@ use crate::columns::declare::*;
 macro_rules! place {
     () => {
         [
-            column("process", Id, |it: &Self| it.process.into(), "number of the process in the recording").text("process"),
-            column("rank", Id, |it: &Self| it.rank.map(|it| it as i64).into(), "rank of the process; `null` if it is not known").text("rank").if_any(|it: &Self| it.rank.is_some()),
-            column("place", Word, |it: &Self| it.place.to_string().into(), "`device N`, `pools of device N` for memory that `aclrtMemPoolMallocAsync` gave out, or `host`").text("memory of"),
+            column("process", Id, |it: &Self| it.process.into(), "number of the process in the recording").json::<u32>().text("process"),
+            column("rank", Id, |it: &Self| it.rank.map(|it| it as i64).into(), "rank of the process; `null` if it is not known").json::<Option<u64>>().text("rank").if_any(|it: &Self| it.rank.is_some()),
+            column("place", Word, |it: &Self| it.place.to_string().into(), "`device N`, `pools of device N` for memory that `aclrtMemPoolMallocAsync` gave out, or `host`").json::<str>().text("memory of"),
         ]
     };
 }
@@ -23,13 +24,13 @@ macro_rules! place {
 macro_rules! held {
     () => {
         [
-            column("bytes", Bytes, |it: &Self| it.bytes.into(), "bytes of known size"),
-            column("unsized_count", Count, |it: &Self| it.unsized_count.into(), "allocations that are not in `bytes`, because their size is not known"),
+            column("bytes", Bytes, |it: &Self| it.bytes.into(), "bytes of known size").json::<u64>(),
+            column("unsized_count", Count, |it: &Self| it.unsized_count.into(), "allocations that are not in `bytes`, because their size is not known").json::<u64>(),
             column("", Bytes, |it: &Self| Value::estimate((it.bytes.try_into().unwrap_or(i64::MAX), 0), it.unsized_count), "the bytes; more, if sizes are not known").text("bytes"),
-            column("share", Share, |it: &Self| it.share.into(), "of all bytes of the place at that time").text("share"),
-            column("count", Count, |it: &Self| it.count.into(), "allocations").text("allocations"),
-            column("function", Text, |it: &Self| (&it.function).into(), "name of the function").text("by"),
-            column("site", Word, |it: &Self| it.site.as_deref().into(), "where the calls were made; `null` without recorded stacks").text("called at").if_any(|it: &Self| it.site.is_some()),
+            column("share", Share, |it: &Self| it.share.into(), "of all bytes of the place at that time").json::<f64>().text("share"),
+            column("count", Count, |it: &Self| it.count.into(), "allocations").json::<u64>().text("allocations"),
+            column("function", Text, |it: &Self| (&it.function).into(), "name of the function").json::<str>().text("by"),
+            column("site", Word, |it: &Self| it.site.as_deref().into(), "where the calls were made; `null` without recorded stacks").json::<Option<String>>().text("called at").if_any(|it: &Self| it.site.is_some()),
         ]
     };
 }
@@ -89,7 +90,7 @@ pub struct RefusedAllocation {
     pub largest_gap_bytes: u64 => column("largest_gap_bytes", Bytes, |it: &Self| it.largest_gap_bytes.into(), "the largest of them").text("largest gap");
     pub function: String => column("function", Text, |it: &Self| (&it.function).into(), "name of the function").text("by");
     pub site: Option<String> => column("site", Word, |it: &Self| it.site.as_deref().into(), "where the call was made; `null` without recorded stacks").text("called at").if_any(|it: &Self| it.site.is_some());
-    => column("holders", Nested, |it: &Self| Value::list(&it.holders, Value::row), "the places in the program that held most then, five at most, with the keys of `peak[]`");
+    => column("holders", Nested, |it: &Self| Value::list(&it.holders, Value::row), "the places in the program that held most then, five at most, with the keys of `peak[]`").json::<Vec<HeldMemory>>();
     pub holders: Vec<HeldMemory>;
     pub process: u32;
     pub rank: Option<u64>;
@@ -114,7 +115,7 @@ pub struct StepMemory {
 }
 
 /// Memory of a recording, largest first in each table.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MemoryUsage {
     #[serde(serialize_with = "rows")]
     pub places: Vec<PlaceMemory>,

@@ -1,6 +1,7 @@
 //! Where in the program calls were made.
 
 use ascend_trace_recording::{CallId, StackId, Trace};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::columns::declare::*;
@@ -19,7 +20,7 @@ pub struct Site {
 }
 
 /// A place in the program that made a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CallSite {
     /// `file:line (function)`, or as much of it as is known.
     pub call_site: String,
@@ -53,10 +54,10 @@ impl CallSite {
 macro_rules! called_at {
     () => {
         [
-            column("call_site", Text, |it: &Self| part(&it.at, |it| (&it.call_site).into()), "the [call site](#call-sites) as `file:line (function)`, if stacks were recorded; else the field is absent"),
-            column("file", Text, |it: &Self| part(&it.at, |it| it.file.as_ref().into()), "the source file with its path"),
-            column("line", Id, |it: &Self| part(&it.at, |it| it.line.into()), "the line"),
-            column("stack", Nested, |it: &Self| part(&it.at, |it| Value::list(&it.stack, Value::from)), "all frames, innermost first"),
+            column("call_site", Text, |it: &Self| part(&it.at, |it| (&it.call_site).into()), "the [call site](#call-sites) as `file:line (function)`, if stacks were recorded; else the field is absent").json::<str>().may_be_absent(),
+            column("file", Text, |it: &Self| part(&it.at, |it| it.file.as_ref().into()), "the source file with its path").json::<Option<String>>().may_be_absent(),
+            column("line", Id, |it: &Self| part(&it.at, |it| it.line.into()), "the line").json::<Option<u32>>().may_be_absent(),
+            column("stack", Nested, |it: &Self| part(&it.at, |it| Value::list(&it.stack, Value::from)), "all frames, innermost first").json::<Vec<String>>().may_be_absent(),
         ]
     };
 }

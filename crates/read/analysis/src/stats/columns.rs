@@ -8,13 +8,13 @@ use crate::columns::declare::*;
 macro_rules! times {
     () => {
         [
-            column("time.count", Count, |it: &Self| it.time.count.into(), "how many there are"),
-            column("time.total_ns", Duration, |it: &Self| it.time.total_ns.into(), "their sum").shown("total", 0),
-            column("time.mean_ns", Duration, |it: &Self| it.time.mean_ns.into(), "the mean, rounded down").shown("mean", 60),
-            column("time.p50_ns", Duration, |it: &Self| it.time.p50_ns.into(), "half of them take no longer").shown("p50", 100),
-            column("time.p90_ns", Duration, |it: &Self| it.time.p90_ns.into(), "90 % of them take no longer").text("p90"),
-            column("time.p99_ns", Duration, |it: &Self| it.time.p99_ns.into(), "99 % of them take no longer").shown("p99", 70),
-            column("time.max_ns", Duration, |it: &Self| it.time.max_ns.into(), "the longest").shown("max", 0),
+            column("time.count", Count, |it: &Self| it.time.count.into(), "how many there are").json::<u64>(),
+            column("time.total_ns", Duration, |it: &Self| it.time.total_ns.into(), "their sum").json::<i64>().shown("total", 0),
+            column("time.mean_ns", Duration, |it: &Self| it.time.mean_ns.into(), "the mean, rounded down").json::<i64>().shown("mean", 60),
+            column("time.p50_ns", Duration, |it: &Self| it.time.p50_ns.into(), "half of them take no longer").json::<i64>().shown("p50", 100),
+            column("time.p90_ns", Duration, |it: &Self| it.time.p90_ns.into(), "90 % of them take no longer").json::<i64>().text("p90"),
+            column("time.p99_ns", Duration, |it: &Self| it.time.p99_ns.into(), "99 % of them take no longer").json::<i64>().shown("p99", 70),
+            column("time.max_ns", Duration, |it: &Self| it.time.max_ns.into(), "the longest").json::<i64>().shown("max", 0),
         ]
     };
 }
@@ -24,18 +24,18 @@ macro_rules! times {
 macro_rules! task_times {
     ($tasks:ident) => {
         [
-            column("time.count", Count, |it: &Self| it.time.count.into(), "tasks that have a time").text("timed").if_any(|it: &Self| it.time.count < it.$tasks),
-            column("time.unclear", Count, |it: &Self| it.time.unclear.into(), "tasks among these with an error of more than half of their duration").text("unclear").if_any(|it| it.time.unclear > 0),
-            column("time.total_ns", Duration, |it: &Self| it.time.total_ns.into(), "the sum of the measured durations"),
+            column("time.count", Count, |it: &Self| it.time.count.into(), "tasks that have a time").json::<u64>().text("timed").if_any(|it: &Self| it.time.count < it.$tasks),
+            column("time.unclear", Count, |it: &Self| it.time.unclear.into(), "tasks among these with an error of more than half of their duration").json::<u64>().text("unclear").if_any(|it| it.time.unclear > 0),
+            column("time.total_ns", Duration, |it: &Self| it.time.total_ns.into(), "the sum of the measured durations").json::<i64>(),
             column("", Duration, |it: &Self| it.time.total(), "the estimate and its error").shown("total", 0),
-            column("time.estimated_total_ns", Duration, |it: &Self| it.time.estimated_total_ns.into(), "how long all tasks took, those without a time included; `null` where nothing is known"),
-            column("time.total_error_ns", Duration, |it: &Self| it.time.total_error_ns.into(), "how far the estimate may be off"),
-            column("time.unestimated", Count, |it: &Self| it.time.unestimated.into(), "tasks that are not in the estimate, because nothing is known of them"),
-            column("time.mean_ns", Duration, |it: &Self| it.time.mean_ns.into(), "the estimate for one task, or `null`").shown("mean", 60),
-            column("time.p50_ns", Duration, |it: &Self| it.time.p50_ns.into(), "half of the tasks that are not `unclear` take no longer; `null` without such tasks").shown("p50", 100),
-            column("time.p90_ns", Duration, |it: &Self| it.time.p90_ns.into(), "the same for 90 % of them").text("p90"),
-            column("time.p99_ns", Duration, |it: &Self| it.time.p99_ns.into(), "the same for 99 % of them").shown("p99", 70),
-            column("time.max_ns", Duration, |it: &Self| it.time.max_ns.into(), "the longest of them").shown("max", 0),
+            column("time.estimated_total_ns", Duration, |it: &Self| it.time.estimated_total_ns.into(), "how long all tasks took, those without a time included; `null` where nothing is known").json::<Option<i64>>(),
+            column("time.total_error_ns", Duration, |it: &Self| it.time.total_error_ns.into(), "how far the estimate may be off").json::<Option<i64>>(),
+            column("time.unestimated", Count, |it: &Self| it.time.unestimated.into(), "tasks that are not in the estimate, because nothing is known of them").json::<u64>(),
+            column("time.mean_ns", Duration, |it: &Self| it.time.mean_ns.into(), "the estimate for one task, or `null`").json::<Option<i64>>().shown("mean", 60),
+            column("time.p50_ns", Duration, |it: &Self| it.time.p50_ns.into(), "half of the tasks that are not `unclear` take no longer; `null` without such tasks").json::<Option<i64>>().shown("p50", 100),
+            column("time.p90_ns", Duration, |it: &Self| it.time.p90_ns.into(), "the same for 90 % of them").json::<Option<i64>>().text("p90"),
+            column("time.p99_ns", Duration, |it: &Self| it.time.p99_ns.into(), "the same for 99 % of them").json::<Option<i64>>().shown("p99", 70),
+            column("time.max_ns", Duration, |it: &Self| it.time.max_ns.into(), "the longest of them").json::<Option<i64>>().shown("max", 0),
         ]
     };
 }

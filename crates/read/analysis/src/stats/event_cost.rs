@@ -1,5 +1,6 @@
 //! The cost of the events around timed tasks.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use ascend_trace_format::record::Counter;
@@ -9,7 +10,7 @@ use ascend_trace_recording::Trace;
 const LEAST_NS: u64 = 1_000_000;
 
 /// The cost of the events around tasks, of the whole recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct EventCost {
     /// The time that they took on devices, by the measured cost of a pair.
     #[serde(rename = "events_device_ns")]

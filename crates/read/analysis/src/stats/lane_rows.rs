@@ -1,6 +1,7 @@
 //! What streams, devices and threads did: the rows. Times of things that overlap are united, never summed.
 
 use ascend_trace_recording::units::thousands;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::stalls_by_cause::{Spent, main_causes};
@@ -158,7 +159,7 @@ pub struct ThreadStats {
 }
 
 /// Simultaneous activity of the devices of all processes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Overlap {
     /// Time in which at least one device worked.
     pub busy_ns: i64,

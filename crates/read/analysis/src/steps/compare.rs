@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::align::align;
@@ -54,7 +55,7 @@ impl Detail {
 }
 
 /// A part that a slow step had more of, or less.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct More {
     /// `computing`, `communication`, `copy`, or `free` for time in which nothing of that was done.
     pub kind: &'static str,
@@ -79,7 +80,7 @@ impl More {
 }
 
 /// The slowest step of a process compared with the median one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// Number of the process in the recording.
     pub process: u32,

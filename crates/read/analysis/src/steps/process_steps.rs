@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_recording::{ThreadId, TimeRange};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How it is known where steps are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// The hook inside Python reported them.
@@ -46,7 +47,7 @@ pub struct Cut {
 }
 
 /// The source of the times of steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepClock {
     /// A step lasts from the begin of its first task to that of the next step.

@@ -1,6 +1,7 @@
 //! The steps of a recording: their places, the parts of their time, and the excess of the slowest.
 
 use ascend_trace_recording::{OpenError, Recording, Trace};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::compare::{Comparison, Detail};
@@ -11,7 +12,7 @@ use crate::stats::{StepStats, Steps};
 use crate::{Fold, Needs, Step, Window};
 
 /// The lengths of the steps of one loop.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StepSums {
     /// Number of the process in the recording.
     pub process: u32,
@@ -39,7 +40,7 @@ pub struct StepSums {
 }
 
 /// Facts about steps.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
     pub processes: Vec<StepSums>,
     /// By begin.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::compact_recording::Facts;
@@ -9,7 +10,7 @@ use super::records::{CallShape, TaskShape};
 use crate::Class;
 
 /// New target of a call that blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Narrow {
     /// The stream with the last copy to or from the host; without one, the stream that the thread used last.

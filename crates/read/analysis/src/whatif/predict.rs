@@ -17,6 +17,7 @@
 //! to.
 
 use ascend_trace_recording::TimeRange;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{Changes, Narrow};
@@ -29,7 +30,7 @@ use super::wait_index::{CallSums, Index};
 use crate::stats::CallSite;
 
 /// The share of time for which a stream works.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Busy {
     /// Number of the process in the recording.
     pub process: u32,
@@ -41,7 +42,7 @@ pub struct Busy {
 }
 
 /// The effect of a change.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Prediction {
     /// The changes, as they are written.
     pub changes: Vec<String>,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::api::WaitTarget;
 use ascend_trace_recording::{OpenError, Recording};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{Change, Changes};
@@ -31,7 +32,7 @@ pub struct WhatIf {
 }
 
 /// The effects of changes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
     /// From the first call or task to the end of the last.
     pub makespan_ns: i64,

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use ascend_trace_format::api::WaitTarget;
 use ascend_trace_recording::ThreadId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::{Changes, Narrow};
@@ -36,7 +37,7 @@ const ROWS: usize = 40;
 
 /// Blocking calls of one function, made by one thread after the same operation. Those for which nothing narrower would do
 /// are apart.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Sync {
     pub function: String,
     /// Number of the process in the recording.

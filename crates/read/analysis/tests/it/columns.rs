@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use ascend_trace_analysis::checks::Finding;
+use ascend_trace_analysis::checks::{Finding, Severity};
 use ascend_trace_analysis::columns::{ColumnKind, TableRow};
 use ascend_trace_analysis::communication::{CollectiveStats, GroupStats, LinkStats, RankStats};
-use ascend_trace_analysis::critical::{Segment, Share};
+use ascend_trace_analysis::critical::{Segment, SegmentKind, Share};
 use ascend_trace_analysis::memory::{
     HeldMemory, PlaceMemory, RefusedAllocation, SiteMemory, StepMemory,
 };
 use ascend_trace_analysis::stats::{
     ApiStats, CauseStats, DeviceStats, GraphStats, ModuleStats, OpenCallStats, OperationStats,
-    PartStats, RangeStats, StallStats, StepStats, StreamStats, ThreadStats,
+    PartStats, RangeStats, StallStats, StepStats, StreamStats, ThreadStats, Verdict,
 };
 use ascend_trace_analysis::{Late, diff};
+use schemars::JsonSchema;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/JSON.md");
 const END: &str = "<!-- end of columns -->";
@@ -86,6 +87,10 @@ fn check<R: TableRow>() {
     for column in R::columns() {
         let key = column.key;
         assert!(!column.meaning.is_empty(), "{key} {}", column.title);
+        assert!(
+            key.is_empty() || column.schema.is_some(),
+            "{key} has no type in JSON"
+        );
         assert!(key.is_empty() || keys.insert(key), "{key} comes twice");
         assert!(
             column.exported.is_none_or(|it| exported.insert(it)),
@@ -130,4 +135,54 @@ fn columns_have_unique_keys_and_times_have_their_unit() {
     check::<HeldMemory>();
     check::<RefusedAllocation>();
     check::<StepMemory>();
+}
+
+/// The words that the schema of a type has, and those that documents have.
+#[track_caller]
+fn has_words<T: JsonSchema>(names: impl IntoIterator<Item = &'static str>) {
+    let schema = schemars::schema_for!(T).to_value();
+    let enumerated = schema["enum"].as_array().into_iter().flatten();
+    let described = schema["oneOf"].as_array().into_iter().flatten();
+    let described = described.flat_map(|it| match it["enum"].as_array() {
+        Some(words) => words.iter().collect(),
+        None => vec![&it["const"]],
+    });
+    let words: BTreeSet<&str> = enumerated
+        .chain(described)
+        .map(|it| it.as_str().expect("a word"))
+        .collect();
+    assert_eq!(words, names.into_iter().collect());
+}
+
+#[test]
+fn schemas_have_the_words_of_documents() {
+    has_words::<Severity>(Severity::ALL.map(Severity::name));
+    use Verdict::{CommunicationBound, DataBound, DeviceBound, HostBound};
+    let verdicts = [DeviceBound, CommunicationBound, DataBound, HostBound];
+    has_words::<Verdict>(verdicts.map(Verdict::name));
+    use diff::SubjectKind::{Call, Operation, Part, Stall, Step};
+    let subjects = [Step, Part, Operation, Call, Stall];
+    has_words::<diff::SubjectKind>(subjects.map(diff::SubjectKind::name));
+    use diff::Verdict::{Fewer, Gone, Longer, More, New, Same, Shorter};
+    let verdicts = [Same, Longer, Shorter, More, Fewer, New, Gone];
+    has_words::<diff::Verdict>(verdicts.map(diff::Verdict::name));
+    use SegmentKind as Kind;
+    let kinds = [
+        Kind::Computing,
+        Kind::Communication,
+        Kind::Copy,
+        Kind::Callback,
+        Kind::Event,
+        Kind::Call,
+        Kind::Program,
+        Kind::Handover,
+        Kind::Outside,
+        Kind::Queue,
+        Kind::Launch,
+        Kind::Switch,
+        Kind::Release,
+        Kind::Return,
+        Kind::Edge,
+    ];
+    has_words::<SegmentKind>(kinds.map(SegmentKind::name));
 }

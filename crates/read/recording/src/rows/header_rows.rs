@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::TimeRange;
 
 /// How and where the trace was recorded: the first chunk of the file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SessionRow {
     /// Version of the tool that recorded.
@@ -56,7 +57,7 @@ pub struct SessionRow {
 }
 
 /// The place of a file in a recording that has several (`--roll`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PartRow {
     /// From 1.
@@ -64,7 +65,7 @@ pub struct PartRow {
 }
 
 /// The part of a recording that is in its file. Of the time before it, the file has only data that later calls depend on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct KeptRow {
     /// Host time at which it begins.
@@ -75,7 +76,7 @@ pub struct KeptRow {
 }
 
 /// Why a snapshot was taken.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SnapshotRow {
     pub at_ns: i64,
@@ -99,7 +100,7 @@ impl SessionRow {
 }
 
 /// A host of a file that was made of several recordings, and how its times became those of the file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HostRow {
     pub host: String,

@@ -2,11 +2,14 @@
 
 use std::cmp::Reverse;
 
+use schemars::JsonSchema;
+
 use crate::columns::declare::*;
 use crate::steps::LoopId;
 
 /// What most of a step's time went to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The device computed.
     DeviceBound,

@@ -1,5 +1,6 @@
 //! A wait of a thread outside of AscendCL, in words.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Site;
@@ -7,7 +8,7 @@ use super::pauses::Source;
 use crate::whatif::compact_recording::Facts;
 
 /// A wait of a thread outside of AscendCL, as far as times show it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Handover {
     /// Number of the process in the recording.
     pub process: u32,

@@ -30,6 +30,7 @@ mod range;
 mod record;
 mod report;
 mod report_page;
+mod requests;
 mod schema;
 mod soft;
 mod stats;
@@ -154,6 +155,7 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::Mcp(args) => mcp::run(&args).map_err(Failure::from),
         Command::Stats(args) => stats::run(&args).map_err(Failure::from),
         Command::Steps(args) => steps::run(&args).map_err(Failure::from),
+        Command::Requests(args) => requests::run(&args).map_err(Failure::from),
         Command::Critical(args) => critical::run(&args).map_err(Failure::from),
         Command::WhatIf(args) => what_if::run(&args).map_err(Failure::from),
         Command::Ctl(args) => ctl::run(&args).map_err(Failure::from),

@@ -27,7 +27,7 @@ pub(crate) use export::{ArgDetailArg, ExportArgs, FormatArg, OpenArgs};
 pub(crate) use record::{DemoArgs, EngineArg, OutputArgs, RecordArgs};
 pub(crate) use reports::{
     CheckArgs, CriticalArgs, CtlArgs, DiffArgs, FileReportArgs, MergeArgs, ReportArgs,
-    ReportPageArgs, StatsArgs, StepsArgs, ViewArgs, WhatIfArgs, WhyArgs,
+    ReportPageArgs, RequestsArgs, StatsArgs, StepsArgs, ViewArgs, WhatIfArgs, WhyArgs,
 };
 pub(crate) use setup::{DoctorArgs, HooksArgs, McpArgs, SchemaArgs, SoftArgs};
 
@@ -167,6 +167,8 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// Print the steps of a training loop, and why the slowest was slow
     Steps(StepsArgs),
+    /// Print the requests of a server: time to the first token, its parts, and tokens in a second
+    Requests(RequestsArgs),
     /// Print the critical path: what the end of the recording waited for
     Critical(CriticalArgs),
     /// Predict how long the program would take with a change, or try changes
@@ -198,7 +200,7 @@ pub(crate) enum Command {
 }
 
 /// The names of commands as the first word.
-pub(crate) const COMMANDS: [&str; 29] = [
+pub(crate) const COMMANDS: [&str; 30] = [
     "record",
     "arm",
     "attach",
@@ -213,6 +215,7 @@ pub(crate) const COMMANDS: [&str; 29] = [
     "merge",
     "stats",
     "steps",
+    "requests",
     "critical",
     "what-if",
     "diff",

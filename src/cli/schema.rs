@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;
 
-use super::args::{CriticalArgs, DiffArgs, SchemaArgs, StatsArgs, StepsArgs, WhatIfArgs};
+use super::args::{
+    CriticalArgs, DiffArgs, RequestsArgs, SchemaArgs, StatsArgs, StepsArgs, WhatIfArgs,
+};
 use super::report::Report;
 use super::{check, ctl, hooks, info, stats, why};
 use crate::output::{JsonDocument, print, schema_name};
@@ -72,11 +74,12 @@ macro_rules! reports {
 }
 
 /// Documents of commands that read recordings.
-const REPORTS: [DocumentSchema; 9] = reports! {
+const REPORTS: [DocumentSchema; 10] = reports! {
     "stats": 1, StatsArgs;
     "stats --communication": 1, stats::CommunicationReport<'static>;
     "stats --memory": 1, stats::MemoryReport<'static>;
     "steps": 1, StepsArgs;
+    "requests": 1, RequestsArgs;
     "critical": 1, CriticalArgs;
     "what-if": 1, WhatIfArgs;
     "diff": 2, DiffArgs;

@@ -99,6 +99,8 @@ mod reality;
 mod recorder;
 /// Reports as one HTML file.
 mod report_page;
+/// Requests of servers.
+mod requests;
 /// Predictions against programs that run with the change, in virtual time.
 mod reruns;
 mod ring;

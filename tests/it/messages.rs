@@ -17,6 +17,7 @@ const READERS: &[&[&str]] = &[
     &["info"],
     &["stats"],
     &["steps"],
+    &["requests"],
     &["critical"],
     &["what-if"],
     &["check"],
@@ -102,6 +103,7 @@ fn an_unknown_option_is_refused_with_the_usage_of_its_command() {
         "merge",
         "stats",
         "steps",
+        "requests",
         "critical",
         "what-if",
         "diff",
@@ -167,6 +169,7 @@ fn missing_and_bad_values_are_named_with_their_option() {
         (&["check", "x", "--deny"], &["--deny"]),
         (&["merge", "x", "-o"], &["--output"]),
         (&["steps"], &["FILE"]),
+        (&["requests"], &["FILE"]),
         (&["export", "x"], &["--format"]),
         (
             &["export", "x", "--format", "chrom"],

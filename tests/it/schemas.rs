@@ -55,12 +55,13 @@ pub(crate) fn follows_its_schema(document: &Value) {
 }
 
 /// The documents of all commands that report on one recording.
-const REPORTS: [&[&str]; 10] = [
+const REPORTS: [&[&str]; 11] = [
     &["info"],
     &["stats"],
     &["stats", "--communication"],
     &["stats", "--memory"],
     &["steps"],
+    &["requests"],
     &["critical"],
     &["what-if"],
     &["what-if", "--syncs"],

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use ascend_trace_analysis::requests::NameTemplate;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::cli::check::DeniedFindings;
 use crate::cli::diff::{self, FailIf};
 use crate::cli::range::{self, RelativeRange};
+use crate::cli::requests;
 use crate::cli::what_if::{self, ChangeSpec};
 
 use super::trace_file;
@@ -170,6 +172,21 @@ pub(crate) struct StepsArgs {
     pub(crate) repeated: bool,
 
     /// List all steps, not only the first 40 of each process
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RequestsArgs {
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    /// The names of ranges and marks of requests, such as 'generate {id}' or '{phase}: {id} n={tokens}'; * matches
+    /// any text [default: the names of docs/ANALYSIS.md]
+    #[arg(long, value_name = "TEMPLATE", value_parser = requests::template)]
+    pub(crate) names: Option<NameTemplate>,
+
+    /// List all requests, not only the first 40
     #[arg(long)]
     pub(crate) all: bool,
 }

@@ -247,10 +247,11 @@ fn a_file_that_is_no_trace_ends_every_command_with_trouble() {
 }
 
 /// Every command that reads a trace and prints a document of it.
-const DOCUMENTS: [&[&str]; 7] = [
+const DOCUMENTS: [&[&str]; 8] = [
     &["info"],
     &["stats"],
     &["steps", "--repeated"],
+    &["requests"],
     &["critical"],
     &["what-if"],
     &["check"],

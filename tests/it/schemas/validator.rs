@@ -26,7 +26,7 @@ impl<'s> Validator<'s> {
         Self { root }
     }
 
-    /// The first mistake of a document: its place, and what the schema wants there.
+    /// The first mistake of a document: its place, and the keyword that it breaks.
     pub(crate) fn mistake(&self, document: &Value) -> Option<String> {
         self.check(self.root, document, "").err()
     }

@@ -50,6 +50,7 @@ pub mod planned_ranges;
 mod polls;
 pub mod range_window;
 pub mod released;
+pub mod requests;
 pub mod retention;
 pub mod stalls;
 pub mod stats;

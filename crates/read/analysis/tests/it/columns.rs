@@ -9,6 +9,7 @@ use ascend_trace_analysis::critical::{Segment, SegmentKind, Share};
 use ascend_trace_analysis::memory::{
     HeldMemory, PlaceMemory, RefusedAllocation, SiteMemory, StepMemory,
 };
+use ascend_trace_analysis::requests::{HistogramBucket, MeasureStats, RequestStats};
 use ascend_trace_analysis::stats::{
     ApiStats, CauseStats, DeviceStats, GraphStats, ModuleStats, OpenCallStats, OperationStats,
     PartStats, RangeStats, StallStats, StepStats, StreamStats, ThreadStats, Verdict,
@@ -36,6 +37,9 @@ fn documented() -> Vec<(&'static str, String)> {
         ("ranges", table::<RangeStats>()),
         ("module_operations", table::<ModuleStats>()),
         ("steps", table::<StepStats>()),
+        ("measures", table::<MeasureStats>()),
+        ("histogram", table::<HistogramBucket>()),
+        ("requests", table::<RequestStats>()),
         ("kinds", table::<Share>()),
         ("segments", table::<Segment>()),
         ("rows", table::<diff::Row>()),
@@ -122,6 +126,9 @@ fn columns_have_unique_keys_and_times_have_their_unit() {
     check::<RangeStats>();
     check::<ModuleStats>();
     check::<StepStats>();
+    check::<MeasureStats>();
+    check::<HistogramBucket>();
+    check::<RequestStats>();
     check::<Share>();
     check::<Segment>();
     check::<diff::Row>();

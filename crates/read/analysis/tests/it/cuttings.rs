@@ -6,6 +6,7 @@ use ascend_trace_analysis::checks::{Finding, Findings};
 use ascend_trace_analysis::communication::{Communication, CommunicationFold};
 use ascend_trace_analysis::hang::{Hangs, Report};
 use ascend_trace_analysis::memory::{Allocations, MemoryInUse, MemoryUsage, MemoryUsageFold};
+use ascend_trace_analysis::requests::{NameTemplate, RequestFold, Requests};
 use ascend_trace_analysis::stats::{Grouping, StallGroup, StallStats, Tables};
 use ascend_trace_analysis::{Fold, Stall, Stats, Step, Window};
 use ascend_trace_recording::file::Writer;
@@ -35,6 +36,7 @@ struct Answers {
     memory: MemoryInUse,
     usage: MemoryUsage,
     communication: Communication,
+    requests: Requests,
 }
 
 /// Every stall, with all its facts.
@@ -75,6 +77,7 @@ struct All {
     memory: Allocations,
     usage: MemoryUsageFold,
     communication: CommunicationFold,
+    requests: RequestFold,
 }
 
 impl Fold for All {
@@ -90,6 +93,7 @@ impl Fold for All {
         self.memory.take(window);
         self.usage.take(window);
         self.communication.take(window);
+        self.requests.take(window);
     }
 
     fn finish(self) -> Answers {
@@ -103,6 +107,7 @@ impl Fold for All {
             memory: self.memory.finish(),
             usage: self.usage.finish(),
             communication: self.communication.finish(),
+            requests: self.requests.finish(),
         }
     }
 }
@@ -124,6 +129,8 @@ fn answers(recording: &mut Recording, step: Step) -> Answers {
         memory: Allocations::default(),
         usage: MemoryUsageFold::default(),
         communication: CommunicationFold::default(),
+        // Each range is work for what its name has.
+        requests: RequestFold::with(NameTemplate::parse("{id}").ok()),
     };
     let answer = all.of_recording(recording, step, |_| true);
     answer

@@ -77,6 +77,12 @@ fn waited(round: &TrueRound) -> i64 {
 /// Waits, transfers, bandwidth and the last ranks agree with the log.
 #[track_caller]
 fn judge(row: &Value, truth: &[TrueRound], ranks: u64) {
+    judge_with_bytes(row, truth, (ranks, BYTES));
+}
+
+/// The same of collectives with this number of bytes.
+#[track_caller]
+fn judge_with_bytes(row: &Value, truth: &[TrueRound], (ranks, bytes): (u64, f64)) {
     assert!(truth.iter().all(|it| it.len() as u64 == ranks));
     assert_eq!(number(row, "calls") as usize, truth.len() * ranks as usize);
     assert_eq!(number(row, "split"), number(row, "calls"), "{row}");
@@ -95,7 +101,7 @@ fn judge(row: &Value, truth: &[TrueRound], ranks: u64) {
         );
     }
     if row["bandwidth_is_least"] == false {
-        let rate = BYTES * number(row, "calls") as f64 * 1e9 / (whole - wait) as f64;
+        let rate = bytes * number(row, "calls") as f64 * 1e9 / (whole - wait) as f64;
         let found = number(row, "algorithm_bandwidth") as f64;
         let error = number(row, "algorithm_bandwidth_error") as f64;
         assert!(
@@ -180,6 +186,41 @@ fn of_four_ranks_the_late_one_is_the_one_that_the_log_has() {
 fn even_ranks_have_no_late_one_that_the_log_does_not_have() {
     judge_recorded(2, "-1");
     judge_recorded(4, "-1");
+}
+
+/// The elements of all shares, of ranks with 64, 128, 192 elements and so on.
+fn elements_of_shares(ranks: u64) -> u64 {
+    (1..=ranks).map(|it| 64 * it).sum()
+}
+
+#[test]
+fn collectives_of_shares_that_differ_have_sizes_and_waits() {
+    for (size, late) in [(2, "1"), (4, "2")] {
+        let folder = tempfile::tempdir().unwrap();
+        let known = folder.path().join("root").display().to_string();
+        let ranks_word = size.to_string();
+        let words = ["all", &known, "20", late, &ranks_word, "shares"];
+        let run = Run::new(&program("ranks")).words(&words);
+        let recording = run.options(&["--timing", "events"]).traced();
+        assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
+        let document = json(&["stats", "--communication"], &recording.trace());
+        let bytes = 4 * elements_of_shares(size);
+        for name in ["HcclAllGatherV", "HcclReduceScatterV"] {
+            let row = row(&document, name);
+            let truth = truth(&[recording.truth()], &ranks(&recording.trace()), name);
+            judge_with_bytes(row, &truth, (size, bytes as f64));
+            assert_eq!(number(row, "bytes") as u64, bytes * 20 * size, "{row}");
+            assert_eq!(number(row, "without_size"), 0, "{row}");
+        }
+        // Counts in arrays are not recorded, so neither the size nor the ranks that take part are known.
+        let exchange = row(&document, "HcclAlltoAllV");
+        assert_eq!(number(exchange, "calls") as u64, 20 * size, "{exchange}");
+        assert_eq!(
+            (number(exchange, "split"), &exchange["bytes"]),
+            (0, &Value::Null),
+            "{exchange}"
+        );
+    }
 }
 
 #[test]

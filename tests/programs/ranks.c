@@ -1,6 +1,8 @@
 /* A rank of a job: RANK FILE STEPS LATE [RANKS [PAIRS]]. Rank 0 writes what all have to know to the file. Each step
  * reduces once; the late rank comes some milliseconds after the others. With PAIRS, ranks 2n and 2n+1 then send each other
- * a message. `all` is each RANK, as a separate process.
+ * a message. If PAIRS is `shares`, all ranks gather and scatter shares that differ, the late rank late each time, and
+ * exchange data by counts in arrays.
+ * `all` is each RANK, as a separate process.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "program.h"
 
@@ -74,6 +76,27 @@ static void exchange(int rank, void *from, void *to, HcclComm comm, aclrtStream 
     }
 }
 
+/* Rank n has n + 1 parts of 64 elements. */
+static void share(int rank, int ranks, int late, void *from, void *to, HcclComm comm, aclrtStream stream)
+{
+    useconds_t rest = rank == late ? LATE_US : 0;
+    enum { PARTS = 64, MOST = 8 };
+    uint64_t counts[MOST] = {0}, places[MOST] = {0}, even[MOST] = {0}, apart[MOST] = {0};
+
+    require(ranks <= MOST && PARTS * ranks * (ranks + 1) / 2 <= COUNT, "the buffers take all shares");
+    for (int other = 0; other < ranks; other++) {
+        counts[other] = (uint64_t)(PARTS * (other + 1));
+        places[other] = (uint64_t)(PARTS * other * (other + 1) / 2);
+        even[other] = PARTS;
+        apart[other] = (uint64_t)(PARTS * other);
+    }
+    usleep(rest);
+    require(HcclAllGatherV(from, counts[rank], to, counts, places, HCCL_DATA_TYPE_FP32, comm, stream) == 0, "shares are gathered");
+    usleep(rest);
+    require(HcclReduceScatterV(from, counts, places, to, counts[rank], HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comm, stream) == 0, "shares are scattered");
+    require(HcclAlltoAllV(from, even, apart, HCCL_DATA_TYPE_FP32, to, even, apart, HCCL_DATA_TYPE_FP32, comm, stream) == 0, "data are exchanged");
+}
+
 int main(int count, char **words)
 {
     require(count >= 5, "four words or more");
@@ -105,7 +128,9 @@ int main(int count, char **words)
             usleep(LATE_US);
         }
         require(HcclAllReduce(from, to, COUNT, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comm, stream) == 0, "a collective");
-        if (count > 6) {
+        if (count > 6 && strcmp(words[6], "shares") == 0) {
+            share(rank, ranks, late, from, to, comm, stream);
+        } else if (count > 6) {
             exchange(rank, from, to, comm, stream);
         }
         DO(aclrtSynchronizeStream(stream));

@@ -109,6 +109,11 @@ impl Places {
     pub(crate) fn amount(&self, trace: &Trace, call: &Call) -> Option<u64> {
         trace.args(call).get(self.amount?).copied()
     }
+
+    /// The same where all ranks name the same amount.
+    pub(crate) fn equal_amount(&self, trace: &Trace, call: &Call) -> Option<u64> {
+        self.counted.and_then(|_| self.amount(trace, call))
+    }
 }
 
 impl<'t> Collective<'t> {
@@ -132,6 +137,17 @@ impl<'t> Collective<'t> {
                 .and_then(|(place, peer)| Some((peer, *args.get(place)?))),
             counted: places.counted,
         })
+    }
+
+    /// Whether all ranks name the same count. Otherwise each names its share, and shares may differ.
+    pub(crate) fn has_equal_counts(&self) -> bool {
+        self.counted.is_some()
+    }
+
+    /// Bytes of this rank's share where shares may differ. Recordings from before these facts have no function with them.
+    pub(crate) fn own_share(&self, has_facts: bool) -> Option<u64> {
+        let is_share = has_facts && self.counted.is_none() && self.peer.is_none();
+        self.bytes().filter(|_| is_share)
     }
 
     /// Bytes that this rank gives, or takes where it gives none.
@@ -170,6 +186,12 @@ impl<'t> Collective<'t> {
         let algorithm = (most > 0).then(|| size * 1e9 / most as f64)?;
         Some((algorithm, algorithm * self.bus_factor(ranks)?))
     }
+}
+
+/// Whether the functions of a recording have facts about their counts.
+pub(crate) fn has_facts_of_counts(trace: &Trace) -> bool {
+    let mut functions = trace.functions().iter();
+    functions.any(|it| Counted::of(it).is_some())
 }
 
 /// Where a function that makes a communicator returns it.

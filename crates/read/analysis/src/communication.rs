@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::align::numbering::{Numbered, Numbering};
-use crate::collectives::Collective;
+use crate::collectives::{Collective, has_facts_of_counts};
 use crate::columns::rows;
 use crate::{Class, Fold, Needs, Window};
 
@@ -55,6 +55,7 @@ pub struct CommunicationFold {
     rounds: Rounds,
     overlaps: Overlaps,
     sums: Sums,
+    has_facts: Option<bool>,
 }
 
 impl CommunicationFold {
@@ -90,6 +91,10 @@ impl CommunicationFold {
     fn collective(&mut self, trace: &Trace, task: &Task) {
         let call = trace.call(task.call);
         let numbered = self.numbering.number(trace, task);
+        let has_facts = self
+            .has_facts
+            .get_or_insert_with(|| has_facts_of_counts(trace));
+        let has_facts = *has_facts;
         let Some(collective) = Collective::of(trace, call) else {
             return;
         };
@@ -126,6 +131,7 @@ impl CommunicationFold {
                 time,
                 clock: (process.clock, process.clock_error),
                 shape: numbered.round.shape,
+                share: collective.own_share(has_facts),
             };
             self.join(&numbered, group, member);
         }

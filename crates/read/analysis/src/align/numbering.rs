@@ -253,12 +253,17 @@ fn part_in(function: &Function, collective: &Collective<'_>, rank: u64) -> Optio
     };
     // A barrier has no data, and no arguments other than its communicator and stream.
     let is_barrier = function.args.len() == 2;
-    if collective.count.is_none_or(|it| it == 0) && !is_barrier {
+    // In a collective of shares that differ, a rank without a share counts as well. Its peers may not wait for it.
+    let is_empty = |count| count == 0 && collective.has_equal_counts();
+    if collective.count.is_none_or(is_empty) && !is_barrier {
         return None;
     }
     let adds_up = function.part(ArgPart::Reduction).is_some();
     Some(match collective.peer {
-        None => of_all(true, true),
+        None => {
+            let has_share = collective.count != Some(0);
+            of_all(has_share, has_share)
+        }
         Some((Peer::Destination, to)) => message(rank, to),
         Some((Peer::Source, from)) => message(from, rank),
         // The root of a reduction needs all others, that of a broadcast is needed by all.
@@ -269,8 +274,10 @@ fn part_in(function: &Function, collective: &Collective<'_>, rank: u64) -> Optio
     })
 }
 
+/// What all ranks of a collective have in common: the type of its elements, and their count where all name the same.
 fn shape(collective: &Collective<'_>) -> u64 {
-    let count = collective.count.unwrap_or(0);
+    let count = collective.count.filter(|_| collective.has_equal_counts());
+    let count = count.unwrap_or(0);
     let of_type = collective.data_type.unwrap_or_default().as_bytes();
     fnv::extend(fnv::hash(&count.to_le_bytes()), of_type)
 }

@@ -94,6 +94,12 @@ impl PartTimes {
         }
     }
 
+    /// The size of a call that was counted without one.
+    pub(super) fn sized(&mut self, size: u64) {
+        self.without_size = self.without_size.saturating_sub(1);
+        self.bytes = self.bytes.saturating_add(size);
+    }
+
     pub(super) fn split(&mut self, (size, factor): (Option<u64>, Option<f64>), split: &SplitTime) {
         self.split += 1;
         self.wait.add(split.wait);

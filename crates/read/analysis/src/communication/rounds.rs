@@ -24,6 +24,8 @@ pub(super) struct Member {
     /// The number of the clock, and by how much it may be off.
     pub(super) clock: (u32, Option<i64>),
     pub(super) shape: u64,
+    /// Bytes of its share, where the shares of ranks may differ.
+    pub(super) share: Option<u64>,
 }
 
 /// Collectives that not all ranks have joined yet.
@@ -42,6 +44,8 @@ pub(super) struct Round {
 #[derive(Clone, Debug)]
 pub(super) struct SplitRound {
     pub(super) parts: Vec<(PartOf, SplitTime)>,
+    /// The size is known only now, by the shares of all ranks.
+    pub(super) is_sized_late: bool,
     /// The rank that certainly began last.
     pub(super) last: Option<u64>,
     /// The waits of the others.
@@ -71,10 +75,32 @@ impl Rounds {
 }
 
 impl Round {
-    /// The waits and transfers. `None` if the ranks ran different collectives, or their clocks cannot be compared.
+    /// The shares of all ranks together, where shares may differ.
+    fn shares(&self) -> Option<u64> {
+        let mut shares = self.members.iter().map(|it| it.share);
+        shares.try_fold(0, |sum: u64, share| sum.checked_add(share?))
+    }
+
+    /// A part with the size by the shares of all ranks.
+    fn sized(&self, part: PartOf) -> PartOf {
+        let ranks = self.members.len() as f64;
+        match self.shares() {
+            Some(size) => PartOf {
+                size: Some(size),
+                bus_factor: Some((ranks - 1.0) / ranks),
+                ..part
+            },
+            None => part,
+        }
+    }
+
+    /// The waits and transfers. `None` if the ranks ran different collectives, one of them has no share, or their clocks cannot be
+    /// compared.
     pub(super) fn split(&self) -> Option<SplitRound> {
         let first = self.members.first()?;
-        if self.members.iter().any(|it| it.shape != first.shape) {
+        // The others may not wait for a rank without a share.
+        let is_odd = |it: &Member| it.shape != first.shape || it.share == Some(0);
+        if self.members.iter().any(is_odd) {
             return None;
         }
         let is_one_clock = self.members.iter().all(|it| it.clock.0 == first.clock.0);
@@ -101,13 +127,14 @@ impl Round {
                 low: (whole.low - wait.high).max(0.0),
                 high: whole.high - wait.low,
             };
-            Some((member.part?, SplitTime { wait, transfer }))
+            Some((self.sized(member.part?), SplitTime { wait, transfer }))
         });
         let parts: Vec<(PartOf, SplitTime)> = parts.collect();
         let mut waited = Estimate::default();
         parts.iter().for_each(|(_, it)| waited.add(it.wait));
         Some(SplitRound {
             parts,
+            is_sized_late: self.shares().is_some(),
             last: last.and_then(|it| self.members.get(it)).map(|it| it.rank),
             waited,
         })
@@ -162,4 +189,62 @@ fn certain_last(begins: &[Begin]) -> Option<usize> {
         .map(|(_, it)| it)
         .all(|it| it.latest() < begin.earliest())
         .then_some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use ascend_trace_recording::ProcessId;
+
+    use super::*;
+
+    /// A rank that began at this time and ended at 100.
+    fn member(rank: u64, begin: i64, share: Option<u64>) -> Member {
+        let part = PartOf {
+            group: 0,
+            function: 0,
+            process: ProcessId(rank as u32),
+            link: None,
+            size: None,
+            bus_factor: None,
+        };
+        let time = TaskTime {
+            begin,
+            end: 100,
+            error: 1,
+            local_error: 1,
+            shorter: 0,
+            longer: 0,
+            noise: 0,
+        };
+        Member {
+            part: Some(part),
+            rank,
+            time,
+            clock: (0, Some(0)),
+            shape: 7,
+            share,
+        }
+    }
+
+    fn split(shares: [Option<u64>; 2]) -> Option<SplitRound> {
+        let [first, second] = shares;
+        let members = vec![member(0, 10, first), member(1, 40, second)];
+        Round { members }.split()
+    }
+
+    #[test]
+    fn shares_of_all_ranks_are_the_size() {
+        let found = split([Some(64), Some(192)]).expect("the waits are known");
+        assert!(found.is_sized_late);
+        let sizes = found.parts.iter().map(|it| (it.0.size, it.0.bus_factor));
+        assert_eq!(sizes.collect::<Vec<_>>(), [(Some(256), Some(0.5)); 2]);
+        assert_eq!(found.last, Some(1));
+    }
+
+    #[test]
+    fn one_unknown_share_leaves_the_size_unknown_and_a_rank_without_a_share_the_waits() {
+        let found = split([Some(64), None]).expect("the waits are known");
+        assert!(!found.is_sized_late && found.parts.iter().all(|it| it.0.size.is_none()));
+        assert!(split([Some(64), Some(0)]).is_none());
+    }
 }

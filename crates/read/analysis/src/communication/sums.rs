@@ -118,6 +118,9 @@ impl Sums {
 
     pub(super) fn split(&mut self, group: usize, round: &SplitRound) {
         for (part, split) in &round.parts {
+            if let Some(size) = part.size.filter(|_| round.is_sized_late) {
+                self.each(*part, |it| it.sized(size));
+            }
             self.each(*part, |it| it.split(part.moved(), split));
         }
         let collective = round.parts.iter().find(|(part, _)| part.link.is_none());

@@ -43,7 +43,7 @@ impl NameTemplate {
     /// Reads a template.
     ///
     /// # Errors
-    /// When the text is none.
+    /// When the text is not a template.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let mut pieces: Vec<TemplatePiece> = Vec::new();
         let mut rest = text;

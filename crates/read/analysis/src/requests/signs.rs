@@ -100,7 +100,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `prefill 7`, `decode [3, 4, 5]`, `request=a1 tokens=20`: words of a kind, then ids, each of which has a digit. A name
-/// with other words is none of a request.
+/// with other words names no request.
 fn plain(name: &str) -> Option<Sign> {
     if service_messages::is_message(name) {
         return service_messages::sign(name);

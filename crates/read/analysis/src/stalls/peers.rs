@@ -217,7 +217,7 @@ fn collectives(trace: &Trace, keys: &Keys) -> Vec<(Communicator, Collective)> {
                 thread: call.thread.0,
                 sequence: task.sequence,
             },
-            shape: (call.function.0, places.amount(trace, call)),
+            shape: (call.function.0, places.equal_amount(trace, call)),
             time: task.time?,
             clock: clock_of(trace, communicator.0),
         };

@@ -15,6 +15,9 @@ use ascend_trace_ring::page_name;
 
 use crate::processes::{maps, place, status};
 
+/// Suffix of the name of a removed file.
+const REMOVED: &str = " (deleted)";
+
 /// A process that was started by `ascend-trace arm`.
 #[derive(Debug)]
 pub(crate) struct ArmedProgram {
@@ -52,6 +55,10 @@ pub(crate) fn find(pid: u32) -> anyhow::Result<ArmedProgram> {
     };
     let page = match mapped(&maps, &name) {
         Some(page) => page,
+        // A new file would not be the page that the process looks at.
+        None if mapped(&maps, &format!("{name}{REMOVED}")).is_some() => bail!(
+            "the page of process {pid} was removed from its folder, so it cannot be asked: start the program again"
+        ),
         None => folder(pid)?.join(&name),
     };
     let words = fs::read(place(pid, "cmdline")).unwrap_or_default();
@@ -179,6 +186,7 @@ mod tests {
         let page = mapped(maps, "armed-5-4");
         assert_eq!(page, Some("/dev/shm/ascend-trace-0/armed-5-4".into()));
         assert_eq!(mapped(maps, "armed-5-1"), None);
+        assert!(mapped("7f00 /x/armed-5-4 (deleted)\n", "armed-5-4").is_none());
     }
 
     #[test]

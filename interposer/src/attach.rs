@@ -18,7 +18,7 @@ use crate::{
     symbol_lookups,
 };
 
-/// Joins the session of a recorder that has asked for this process, if one has.
+/// Joins the session of the recorder that has asked for this process. Without such a recorder, it does nothing.
 #[cold]
 pub(crate) fn look_for_recorder(state: &ThreadState) {
     let Some(joining) = armed::begin_joining() else {
@@ -32,7 +32,8 @@ pub(crate) fn look_for_recorder(state: &ThreadState) {
     state.at_work(tell_objects);
     tell_lookups();
     armed::end_joining(&joining);
-    if session::is_timed() && objects::contexts().any(|context| context.timing.is_open()) {
+    let takes_times = session::is_timed() && session::sampling() != 0;
+    if takes_times && objects::contexts().any(|context| context.timing.is_open()) {
         harvester::ensure_running();
     }
 }

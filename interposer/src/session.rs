@@ -408,7 +408,9 @@ fn take_over(settings: SessionSettings, session: &Session) -> Option<()> {
     note(OTHER_CLOCK, settings.ticks != TickSource::Counter);
     note(STACKS, settings.stacks != 0);
     stacks::set(settings.stacks);
-    TIMED.store(u8::from(settings.timing != Timing::Off), Relaxed);
+    // Where an earlier session had events, they are destroyed before their contexts.
+    let is_timed = settings.timing != Timing::Off || armed::is_possible() && is_timed();
+    TIMED.store(u8::from(is_timed), Relaxed);
     let log_alone = settings.timing == Timing::Hardware;
     LOG.store(settings.timing == Timing::Both || log_alone, Relaxed);
     LOG_ALONE.store(log_alone, Relaxed);

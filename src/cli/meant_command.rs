@@ -222,7 +222,6 @@ mod tests {
     #[test]
     fn commands_of_other_tools_are_refused_with_the_nearest_command() {
         for (words, nearest_command) in [
-            ("attach 4711", "`ascend-trace why PID`"),
             ("summary t.atrace", "`ascend-trace stats t.atrace`"),
             ("profile ./app -n 3", "`ascend-trace record ./app -n 3`"),
             ("launch python3 x.py", "`ascend-trace record python3 x.py`"),

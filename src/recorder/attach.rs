@@ -69,16 +69,23 @@ pub(crate) fn attach(options: &AttachOptions) -> Result<(), Failure> {
     let mut attached = begin(options, program, clock).or_status(TOOL_FAILED)?;
     let followed = attached.follow(options.duration);
     let outcome = attached.end();
-    for line in outcome
-        .iter()
-        .flat_map(|outcome| summary::lines_of_attached(outcome, options.timing))
+    let path = outcome.as_ref().and_then(|it| it.path.as_deref());
+    if let (Err(_), Some(path)) = (&followed, path)
+        && std::fs::symlink_metadata(path).is_ok_and(|it| it.is_file())
     {
+        // Nothing was recorded.
+        let _ = std::fs::remove_file(path);
+    }
+    followed.or_status(TOOL_FAILED)?;
+    let lines = outcome
+        .iter()
+        .flat_map(|outcome| summary::lines_of_attached(outcome, options.timing));
+    for line in lines {
         match line {
             SummaryLine::Fact(text) => print_status(text),
             SummaryLine::Problem(text) => print_message(text),
         }
     }
-    followed.or_status(TOOL_FAILED)?;
     match outcome {
         Some(_) => Ok(()),
         None => Err(Failure::new(

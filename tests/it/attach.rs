@@ -6,6 +6,7 @@ mod refusals;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -15,10 +16,13 @@ use crate::support::run::has_few_places;
 use crate::support::tables::Tables;
 use crate::support::{Run, program, tool};
 
+/// Nothing here takes a fraction of this.
+const LIMIT: Duration = Duration::from_secs(200);
+
 /// The exit status of a program that has found all of its results right.
 const RIGHT: i32 = 7;
 
-/// A program that does what the lines of its input say.
+/// A program that carries out the lines of its input.
 struct Armed {
     child: Child,
     input: ChildStdin,
@@ -184,6 +188,16 @@ fn threads(pid: u32) -> usize {
         .count()
 }
 
+/// Waits until a process has this number of threads and no session. A thread of the tool ends after it has left the session.
+#[track_caller]
+fn is_alone(pid: u32, alone: usize) {
+    let until = Instant::now() + LIMIT;
+    while (threads(pid), sessions(pid)) != (alone, 0) {
+        assert!(Instant::now() < until, "{} threads", threads(pid));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 #[test]
 fn a_program_is_recorded_in_parts_and_changed_in_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -202,7 +216,7 @@ fn a_program_is_recorded_in_parts_and_changed_in_nothing() {
     armed.fills([4]);
     armed.does("make", "made");
     armed.fills([5]);
-    assert_eq!((threads(pid), sessions(pid)), (alone, 0));
+    is_alone(pid, alone);
     let mut recorder = Recorder::ask(folder.path(), pid, "two.atrace", &["--timing", "events"]);
     armed.fills([6]);
     recorder.joined();
@@ -211,7 +225,7 @@ fn a_program_is_recorded_in_parts_and_changed_in_nothing() {
     let two = recorder.interrupt();
     armed.fills([8]);
     armed.does("last", "last");
-    assert_eq!((threads(pid), sessions(pid)), (alone, 0));
+    is_alone(pid, alone);
     armed.ends();
     let (one, two) = (whole(&one), whole(&two));
     assert_eq!(fills(&one)[..2], [2, 3]);

@@ -1,6 +1,7 @@
 /* A program that does what the lines of its input say, and checks every result. It is started once, and recorded in parts.
  *   fill N    fills N * 64 bytes on one stream, copies them on another one, and compares
  *   make      makes a further stream and event, and uses them from then on
+ *   reset     the same, after a reset of the device
  *   capture N captures a fill of N * 64 bytes into a graph
  *   replay    runs the graph
  *   load N    starts N threads that do all kinds of calls
@@ -142,6 +143,12 @@ int main(int count, char **words)
             destroy(&all);
             all = make();
             say("made", 0);
+        } else if (!strncmp(line, "reset", 5)) {
+            destroy(&all);
+            DO(aclrtResetDevice(0));
+            DO(aclrtSetDevice(0));
+            all = make();
+            say("reset", 0);
         } else if (sscanf(line, "capture %ld", &number) == 1) {
             DO(aclmdlRICaptureBegin(all.streams[0], ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
             DO(aclrtMemsetAsync(all.device, MOST, 3, (size_t)number * 64, all.streams[0]));

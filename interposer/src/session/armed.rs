@@ -269,7 +269,7 @@ pub(crate) fn has_lost_recorder() -> bool {
         && with_names(process, ArmedPage::is_abandoned).unwrap_or(false)
 }
 
-/// The session is complete, or has lost its recorder and another one asks. Calls pass from now on. Returns whether this thread
+/// The session is complete, or its recorder has ended and another recorder asks. Calls pass from now on. Returns whether this thread
 /// has to see to the end.
 #[cold]
 pub(crate) fn begin_leaving() -> bool {

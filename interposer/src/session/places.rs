@@ -17,7 +17,7 @@ const MOST: usize = 1024;
 /// Memory with a session.
 pub(crate) struct SessionPlace {
     session: UnsafeCell<MaybeUninit<Session>>,
-    /// The first session in this memory, which has all of it: a later one may be smaller.
+    /// The first session in this memory, which is as large as the memory. Later sessions may be smaller.
     room: UnsafeCell<MaybeUninit<Session>>,
     /// Both have been written.
     is_set: AtomicBool,
@@ -163,11 +163,10 @@ pub(crate) fn retire() {
         )
     };
     // Where the session could not be moved, its memory is separate.
-    for all in [Some(room), (!session.is_in(&room)).then_some(session)] {
-        if let Some(all) = all {
-            // SAFETY: no thread takes it for the present one. Those that have a channel there write into zeros that nobody reads.
-            unsafe { all.retire(has_users) };
-        }
+    let separate = (!session.is_in(&room)).then_some(session);
+    for memory in [Some(room), separate].into_iter().flatten() {
+        // SAFETY: no thread takes it for the present one. Those that have a channel there write into zeros without a reader.
+        unsafe { memory.retire(has_users) };
     }
     place.is_taken.store(false, SeqCst);
 }

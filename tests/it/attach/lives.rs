@@ -1,7 +1,5 @@
 //! Recorders that are killed, children, other programs in the process, and many recordings of one program.
 
-use std::time::Duration;
-
 use super::*;
 use crate::ways::tool_in_path;
 
@@ -10,6 +8,8 @@ fn a_program_outlives_its_recorder_and_gets_another_one() {
     let folder = tempfile::tempdir().unwrap();
     let mut armed = Armed::start();
     let pid = armed.says("pid");
+    armed.fills([1]);
+    let alone = threads(pid);
     let mut recorder = Recorder::ask(folder.path(), pid, "one.atrace", &[]);
     armed.fills([1]);
     recorder.joined();
@@ -17,9 +17,7 @@ fn a_program_outlives_its_recorder_and_gets_another_one() {
     recorder.child.wait().unwrap();
     armed.fills([2]);
     // The thread of the tool notices it.
-    while sessions(pid) > 0 {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    is_alone(pid, alone);
     armed.fills([2]);
     let mut recorder = Recorder::ask(folder.path(), pid, "off.atrace", &["--timing", "off"]);
     armed.fills([1]);
@@ -98,6 +96,38 @@ fn a_program_that_takes_the_place_of_another_can_be_attached_to() {
 }
 
 #[test]
+fn a_device_may_be_reset_between_recordings_and_in_one_without_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut armed = Armed::of(Run::new(&program("armed")).soft("strict").armed());
+    let pid = armed.says("pid");
+    let part = |armed: &mut Armed, timing: &str, first: u32, line: Option<&str>| {
+        let name = format!("{first}.atrace");
+        let mut recorder = Recorder::ask(folder.path(), pid, &name, &["--timing", timing]);
+        armed.fills([first]);
+        recorder.joined();
+        if let Some(line) = line {
+            armed.does(line, line);
+        }
+        armed.fills([first + 1]);
+        let tables = whole(&recorder.detach(pid));
+        assert_eq!(fills(&tables), [i64::from(first), i64::from(first) + 1]);
+        tables
+    };
+    part(&mut armed, "events", 1, None).all_timed();
+    armed.does("reset", "reset");
+    armed.fills([9]);
+    part(&mut armed, "chained", 11, Some("reset")).all_timed();
+    let off = part(&mut armed, "off", 21, Some("reset"));
+    let reasons = off.untimed();
+    assert!(reasons.iter().all(|it| *it == "timing-off"), "{reasons:?}");
+    assert_eq!(reasons.len(), off.tasks.len());
+    part(&mut armed, "events", 31, None).all_timed();
+    armed.does("reset", "reset");
+    part(&mut armed, "auto", 41, None).all_timed();
+    armed.ends();
+}
+
+#[test]
 fn python_that_loads_the_runtime_late_and_its_workers_are_recorded() {
     let Some(python) = tool_in_path("python3") else {
         eprintln!("skipped: there is no python3");
@@ -171,7 +201,7 @@ fn attach_often(times: u32) {
     }
     armed.does("rest", "rests");
     armed.fills([5]);
-    assert_eq!((threads(pid), sessions(pid)), (alone, 0));
+    is_alone(pid, alone);
     // The addresses of a session are used again: each has about 280 MiB.
     let grown = address_space(pid) - before;
     assert!(grown < 16 << 30, "{grown} bytes of addresses");

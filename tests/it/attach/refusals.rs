@@ -61,3 +61,25 @@ fn a_process_has_one_recorder_and_one_that_began_with_it_stays() {
     recorded.fills([1]);
     recorded.ends();
 }
+
+#[test]
+fn a_process_without_its_page_is_refused_and_runs_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut armed = Armed::start();
+    let pid = armed.says("pid");
+    armed.fills([1]);
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
+    let line = maps.lines().find(|line| line.contains("/armed-")).unwrap();
+    let page = line[line.find('/').unwrap()..].to_owned();
+    std::fs::remove_file(&page).unwrap();
+    let words = ["attach", &pid.to_string(), "-o", "t.atrace"];
+    let outcome = run(tool().args(words).current_dir(folder.path())).expect(125);
+    assert!(
+        outcome.err().contains("was removed from its folder"),
+        "{outcome}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert!(!Path::new(&page).exists());
+    armed.fills([2]);
+    armed.ends();
+}

@@ -94,7 +94,7 @@ pub struct JoinRequest(u32);
 
 impl ArmedPage {
     /// Makes the page of this process in a folder, or maps the one that a recorder has made. `None` if that is not possible:
-    /// nobody can attach to the process.
+    /// then no recorder can attach to the process.
     pub fn enlist(folder: &CStr, name: &CStr, table_hash: u64) -> Option<&'static Self> {
         sys::make_folder(folder);
         let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW;
@@ -111,7 +111,7 @@ impl ArmedPage {
         // The kernel provides the memory here, or says that it has none. Later, an access would end the program.
         // SAFETY: the last bytes of the page, which nothing uses.
         if !unsafe { sys::could_write(base.cast::<u8>().add(PAGE_BYTES - 16).cast()) } {
-            // SAFETY: mapped above, and used by nobody.
+            // SAFETY: mapped above, without another user.
             unsafe { sys::unmap(base, PAGE_BYTES) };
             return None;
         }

@@ -139,6 +139,12 @@ fn folder(pid: u32) -> anyhow::Result<PathBuf> {
     }
 }
 
+/// The session that a recorder wants this process in. The process may not have joined it yet.
+pub(crate) fn requested_session(pid: u32) -> Option<PathBuf> {
+    let page = folder(pid).ok()?.join(name(pid)?);
+    ascend_trace_ring::requested_session(&page)
+}
+
 fn started(pid: u32) -> Option<u64> {
     const STARTED: usize = 19;
     let stat = fs::read_to_string(place(pid, "stat")).ok()?;

@@ -13,6 +13,7 @@ use ascend_trace_format::armed::ARMED_VARIABLE;
 use ascend_trace_format::session::SESSION_VARIABLE;
 use ascend_trace_ring::maker;
 
+use crate::armed_process::requested_session;
 use crate::launch::terminal_keeper;
 use crate::processes::{maps, place, status};
 
@@ -59,6 +60,9 @@ pub(crate) fn session_of(pid: u32) -> anyhow::Result<PathBuf> {
         bail!("process {pid} has ended: give the file of its recording");
     }
     if variable(&environment, ARMED_VARIABLE).is_some() {
+        if let Some(session) = requested_session(pid) {
+            return Ok(session);
+        }
         bail!(
             "process {pid} is armed, and no recorder is attached to it: `ascend-trace attach {pid}` attaches one"
         );

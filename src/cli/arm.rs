@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 
 use super::args::ArmArgs;
 use super::record::check_soft;
+use crate::armed_process;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::launch::elf::{self, ProgramFile};
 use crate::launch::{Environment, LaunchPlan, find_program, preflight};
@@ -49,7 +50,9 @@ fn environment(args: &ArmArgs) -> anyhow::Result<Environment> {
         preload.push(":");
         preload.push(unpack::marks()?);
     }
-    environment.arm(&preload, &folder()?);
+    let folder = folder()?;
+    armed_process::remove_stale(&folder);
+    environment.arm(&preload, &folder);
     environment.patch(None);
     if args.python {
         environment.set_range_hook(&unpack::python()?);

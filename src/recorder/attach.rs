@@ -106,6 +106,8 @@ struct AttachedProgram {
     /// The user wants to detach.
     is_interrupted: Arc<AtomicBool>,
     path: Option<PathBuf>,
+    /// The file of the session.
+    session: PathBuf,
     _relay: SignalRelay,
 }
 
@@ -167,6 +169,7 @@ fn begin(
         control,
         is_interrupted,
         path,
+        session: place,
         _relay: relay,
     };
     match asked {
@@ -262,7 +265,7 @@ impl AttachedProgram {
         let mut has_waited = false;
         loop {
             match self.page.outcome() {
-                None if !has_waited && asked.elapsed() > SOON => {
+                None if !has_waited && joined.is_none() && asked.elapsed() > SOON => {
                     has_waited = true;
                     print_status(format!(
                         "the recording begins with the next AscendCL call of process {pid}"
@@ -272,6 +275,13 @@ impl AttachedProgram {
                     joined = Some(Instant::now());
                     print_status(format!(
                         "attached to process {pid}; Ctrl-C or `ascend-trace detach {pid}` ends the recording"
+                    ));
+                }
+                // Its program was replaced by `exec`, and the new one has the page.
+                Some(JoinOutcome::Joined) if self.page.has_left() => {
+                    self.page.request(&self.session)?;
+                    print_status(format!(
+                        "process {pid} runs another program, which is recorded as well"
                     ));
                 }
                 None | Some(JoinOutcome::Joined) => {}

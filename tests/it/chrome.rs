@@ -62,7 +62,8 @@ fn check_ends_of_waits(document: &Document, tables: &Tables, zero: i64) {
 /// What identifies a task and says when it ran. The document's times count from `zero`.
 fn task_of_slice(slice: &Slice, zero: i64) -> String {
     let (_, device) = slice.process.rsplit_once(" device ").unwrap();
-    let (device, pid) = device.split_once(" (pid ").unwrap();
+    let (device, rest) = device.split_once(" (").unwrap();
+    let (_, pid) = rest.split_once("pid ").unwrap();
     format!(
         "pid {} device {device} stream {} seq {} {} {} {}..{} bar {} call {}",
         pid.trim_end_matches(')'),

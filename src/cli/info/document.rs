@@ -278,7 +278,7 @@ pub(crate) struct TracerCost {
     pub(crate) suspended_ns: u64,
     /// Calls that the filters left out.
     pub(crate) filtered_calls: u64,
-    /// How often the program paused the recording, and for how long in all.
+    /// How often the recording was paused, and for how long in all.
     pub(crate) pauses: u64,
     pub(crate) paused_ns: u64,
     pub(crate) wall_clock_steps: u64,

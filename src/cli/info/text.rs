@@ -202,8 +202,10 @@ fn head(document: &InfoDocument) -> String {
             ),
         ),
     ];
+    let is_known = |row: &&(&str, String)| row.0 != "attached" || session.attached.is_some();
     let mut text: String = rows
         .iter()
+        .filter(is_known)
         .map(|(name, value)| format!("{name:<12} {}\n", plain(value)))
         .collect();
     text.push_str(&ring(document));
@@ -247,7 +249,7 @@ fn head(document: &InfoDocument) -> String {
     }
     if document.cost.pauses > 0 {
         text.push_str(&format!(
-            "{:<12} the program paused the recording {} times, for {}\n",
+            "{:<12} the recording was paused {} times, for {}\n",
             "paused",
             count(document.cost.pauses),
             duration(i64::try_from(document.cost.paused_ns).unwrap_or(i64::MAX)),

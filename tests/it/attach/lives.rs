@@ -85,14 +85,22 @@ fn a_program_that_takes_the_place_of_another_can_be_attached_to() {
     armed.write("exec");
     assert_eq!(armed.says("pid"), pid);
     armed.fills([2]);
-    let one = recorder.interrupt();
+    recorder.says("runs another program");
+    armed.fills([3, 4]);
+    let one = recorder.detach(pid);
+    armed.fills([5]);
     let mut recorder = Recorder::ask(folder.path(), pid, "two.atrace", &[]);
-    armed.fills([3]);
+    armed.fills([6]);
     recorder.joined();
     let two = recorder.detach(pid);
     armed.ends();
-    assert_eq!(fills(&whole(&one)), [1]);
-    assert_eq!(fills(&whole(&two)), [3]);
+    let first = fills(&Tables::of_file(&one, &folder.path().join("csv")));
+    assert!(
+        first.starts_with(&[1]) && first.ends_with(&[4]),
+        "{first:?}"
+    );
+    assert!(!first.contains(&5), "{first:?}");
+    assert_eq!(fills(&whole(&two)), [6]);
 }
 
 #[test]

@@ -34,6 +34,19 @@ fn a_process_that_is_not_armed_is_refused_with_what_to_do() {
     refused(&["arm", "./nothing-here"], 127, "no such file");
 }
 
+/// The process has not joined the recording, so only its page shows the recorder.
+#[test]
+fn a_recorder_that_waits_for_the_first_call_can_be_detached() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut armed = Armed::start();
+    let pid = armed.says("pid");
+    let recorder = Recorder::ask(folder.path(), pid, "none.atrace", &[]);
+    let trace = recorder.detach(pid);
+    armed.fills([1]);
+    armed.ends();
+    assert_eq!(info(&trace)["calls"]["count"], 0);
+}
+
 #[test]
 fn a_process_has_one_recorder_and_one_that_began_with_it_stays() {
     let folder = tempfile::tempdir().unwrap();

@@ -19,6 +19,7 @@ typedef struct { char reserved[64]; } aclrtIpcEventHandle;
 typedef struct { char reserved[64]; } rtIpcEventHandle_t;
 typedef struct { int32_t type, id; } aclrtMemManagedLocation;
 typedef struct { uint64_t handle; int32_t type; uint32_t size; void *array; } aclmdlRICondTaskParams;
+typedef struct { int32_t value; } HcclConfigValue;
 typedef struct { int32_t sides[6]; double scalar[4]; } hi_vpc_make_border_info;
 ";
 

@@ -4,13 +4,13 @@
 //! recorder holds the lock of the file (`flock`) for as long as it is attached. So a process has one recorder at a time, and a
 //! killed one is known to have ended.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
@@ -207,6 +207,21 @@ pub struct ArmedProcess {
 
 // SAFETY: the page consists of atomics, and stays mapped until this is dropped.
 unsafe impl Send for ArmedProcess {}
+
+/// The session that the recorder of a process has asked for, by the page of the process. `None` without a recorder.
+pub fn requested_session(page: &Path) -> Option<PathBuf> {
+    let mut options = OpenOptions::new();
+    let file = options.read(true).custom_flags(CAREFULLY).open(page).ok()?;
+    if !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        return None;
+    }
+    let mut bytes = [0; LONGEST_PATH];
+    let offset = std::mem::offset_of!(ArmedPage, path) as u64;
+    file.read_exact_at(&mut bytes, offset).ok()?;
+    let path = CStr::from_bytes_until_nul(&bytes).ok()?;
+    let path = Path::new(OsStr::from_bytes(path.to_bytes()));
+    path.is_absolute().then(|| path.to_owned())
+}
 
 impl ArmedProcess {
     /// Opens the page of a process, or makes it for a process that has not called AscendCL yet.

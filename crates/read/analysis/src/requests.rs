@@ -82,6 +82,9 @@ impl Fold for RequestFold {
             }
         }
         if window.part.is_last {
+            // Tasks may be missing, so no end of a prefill is known.
+            let missing = u64::from(trace.is_filtered());
+            self.works.iter_mut().for_each(|it| it.untimed += missing);
             let requests = plan.requests.iter();
             let requests = requests.map(|it| RequestStats::of(trace, plan, &self.works, it));
             self.requests = Requests::of(requests.collect(), plan.left_out);

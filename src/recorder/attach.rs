@@ -277,7 +277,7 @@ impl AttachedProgram {
                         "attached to process {pid}; Ctrl-C or `ascend-trace detach {pid}` ends the recording"
                     ));
                 }
-                // Its program was replaced by `exec`, and the new one has the page.
+                // `exec` has replaced the program, and the page belongs to the new one.
                 Some(JoinOutcome::Joined) if self.page.has_left() => {
                     self.page.request(&self.session)?;
                     print_status(format!(

@@ -55,7 +55,7 @@ pub(crate) fn leaves_out(state: &ThreadState, id: usize, traits: &Traits) -> boo
 
 /// Whether the filters may leave out a call of a function with these traits.
 pub(crate) fn can_leave_out(traits: &Traits) -> bool {
-    !traits.is_lasting && !(traits.submits && session::wants_log())
+    !(traits.is_lasting || traits.submits && session::wants_log())
 }
 
 /// A decision that is made once. Returns whether something is left out.

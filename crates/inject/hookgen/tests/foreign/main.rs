@@ -10,6 +10,15 @@ use ascend_trace_format::api::{ArgKind, Role, TaskKind};
 use ascend_trace_hookgen::foreign::{HeaderReport, extend, libclang};
 use ascend_trace_hookgen::{ApiModel, HeaderPlan, HookSpec, HookTable, Unhooked, emit_hooks};
 
+/// A function that its header defines: no library exports it.
+const INLINE: &str = "HcclCommConfigInit";
+
+/// The names of skipped declarations, without that function.
+fn skipped(found: &HeaderReport) -> Vec<&str> {
+    let names = found.odd.iter().map(|it| it.name.as_str());
+    names.filter(|name| *name != INLINE).collect()
+}
+
 /// Names a folder of headers that are not ours.
 const FOREIGN_VARIABLE: &str = "ASCEND_TRACE_FOREIGN_HEADERS";
 
@@ -63,13 +72,13 @@ fn the_committed_tables_are_what_our_headers_declare() {
     let expected = model
         .functions
         .iter()
-        .filter(|it| ours(plan.home(&it.name, &it.header)))
+        .filter(|it| ours(plan.home(&it.name, &it.header)) && it.name != INLINE)
         .count();
     let found = extend(&mut model, &mut spec, &include_folder()).unwrap();
     assert_eq!(found.added, [""; 0], "functions that no table has");
     assert_eq!(found.changed, [""; 0], "functions of other arguments");
     assert_eq!(found.constants, [""; 0], "constants that no table has");
-    assert_eq!(found.odd, []);
+    assert_eq!(skipped(&found), [""; 0]);
     assert_eq!(found.same, expected);
     assert!(expected >= 484, "only {expected} functions are compared");
     assert_eq!(model, ApiModel::embedded().unwrap());
@@ -92,7 +101,8 @@ fn a_newer_function_is_typed() {
          #ifdef __cplusplus\n}\n#endif\n",
     );
     assert_eq!(found.added, ["aclrtBakeAsync", "aclrtOvenGetHeat"]);
-    assert_eq!((found.odd, found.changed), (vec![], vec![]));
+    assert_eq!(skipped(&found), [""; 0]);
+    assert_eq!(found.changed, [""; 0]);
     let bake = table.hook("aclrtBakeAsync").unwrap();
     assert_eq!((bake.role, bake.task), (Role::Task, Some(TaskKind::Other)));
     assert_eq!(

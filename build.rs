@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let folder = inner::folder(&out)?;
     let generated = folder.join("generated");
-    take(Path::new(&env::var(GENERATED)?), &generated)?;
+    copy_generated(Path::new(&env::var(GENERATED)?), &generated)?;
     version::tell();
     for input in INPUTS {
         println!("cargo:rerun-if-changed={input}");
@@ -59,13 +59,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     if env::var_os("CARGO_FEATURE_FRIDA").is_some() {
         built.push(("ENGINE", inner::build_engine(&folder)?));
     }
-    fs::write(out.join("embedded.rs"), embedded(&built, soft)?)?;
+    fs::write(out.join("embedded.rs"), embedded_source(&built, soft)?)?;
     Ok(())
 }
 
 /// Copies the generated files to a folder that is the same for all features, where the inner build
 /// finds them. Files without a change keep their time stamp, so that cargo does not rebuild.
-fn take(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
+fn copy_generated(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -86,7 +86,7 @@ fn link_examples(library: &Path) {
 }
 
 /// The source of `embedded.rs`: each file by name, empty where nothing was built.
-fn embedded(built: &[(&str, PathBuf)], soft: bool) -> Result<String, Box<dyn Error>> {
+fn embedded_source(built: &[(&str, PathBuf)], soft: bool) -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
     let mut contents = Vec::new();
     for name in NAMES {

@@ -80,7 +80,7 @@ fn trace(folder: &Path) -> PathBuf {
 
 /// Figures of the view in one recording.
 #[derive(Default)]
-struct Watched {
+struct ViewFigures {
     /// Between two repaints, while the program ran.
     gaps: Vec<Duration>,
     keys: Vec<Duration>,
@@ -98,7 +98,7 @@ struct Watched {
     lost: u64,
 }
 
-impl Watched {
+impl ViewFigures {
     fn print(&self, rate: u64, seconds: u64, late: &[Duration], alone: ([f64; 4], u64)) {
         let per_call = |seconds: f64, figures: [f64; 4]| seconds * 1e9 / figures[0];
         let own = self.threads.values().sum();
@@ -157,7 +157,7 @@ struct Terminal {
 }
 
 /// Result of waiting for the view.
-enum Came {
+enum WaitResult {
     Repaint(Instant),
     Nothing,
     Closed,
@@ -165,7 +165,7 @@ enum Came {
 
 impl Terminal {
     /// Waits for a repaint, until `until` at the latest.
-    fn next(&mut self, until: Instant) -> Came {
+    fn next(&mut self, until: Instant) -> WaitResult {
         let mut begun = None;
         loop {
             let now = Instant::now();
@@ -179,10 +179,10 @@ impl Terminal {
                     self.screen.process(&bytes);
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    return begun.map_or(Came::Nothing, Came::Repaint);
+                    return begun.map_or(WaitResult::Nothing, WaitResult::Repaint);
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    return begun.map_or(Came::Closed, Came::Repaint);
+                    return begun.map_or(WaitResult::Closed, WaitResult::Repaint);
                 }
             }
         }
@@ -226,13 +226,13 @@ fn start(command: Command) -> Result<(Terminal, std::process::Child)> {
 }
 
 /// Watches a recording in the view and presses keys meanwhile.
-fn watch(command: Command, folder: &Path) -> Result<Watched> {
+fn watch(command: Command, folder: &Path) -> Result<ViewFigures> {
     let log = folder.join("bench.atrace.log");
     // An existing log would not be replaced.
     let _ = std::fs::remove_file(&log);
     let (mut terminal, mut child) = start(command)?;
     let begun = Instant::now();
-    let mut watched = Watched::default();
+    let mut watched = ViewFigures::default();
     let mut last: Option<Instant> = None;
     // The key press without a repaint yet, its time, and whether it opens the prompt.
     let mut asked: Option<Instant> = None;
@@ -243,7 +243,7 @@ fn watch(command: Command, folder: &Path) -> Result<Watched> {
         let limit = asked.unwrap_or(begun) + PATIENCE;
         let until = if asked.is_none() { next_key } else { limit };
         match terminal.next(until) {
-            Came::Repaint(at) => {
+            WaitResult::Repaint(at) => {
                 if terminal.shows("● live") {
                     if let Some(last) = last.replace(at) {
                         watched.gaps.push(at - last);
@@ -267,12 +267,14 @@ fn watch(command: Command, folder: &Path) -> Result<Watched> {
                     break;
                 }
             }
-            Came::Nothing if asked.is_some() => return Err("a key had no effect in time".into()),
-            Came::Nothing => {
+            WaitResult::Nothing if asked.is_some() => {
+                return Err("a key had no effect in time".into());
+            }
+            WaitResult::Nothing => {
                 terminal.press(if opens { "/" } else { "\x1b" })?;
                 asked = Some(Instant::now());
             }
-            Came::Closed => return Err("the view ended by itself".into()),
+            WaitResult::Closed => return Err("the view ended by itself".into()),
         }
     }
     if !opens {
@@ -290,7 +292,7 @@ fn watch(command: Command, folder: &Path) -> Result<Watched> {
     Ok(watched)
 }
 
-impl Watched {
+impl ViewFigures {
     /// Reads the figures from the last lines of the screen.
     fn note(&mut self, terminal: &Terminal, time: Duration) {
         let contents = terminal.screen.screen().contents();

@@ -43,7 +43,7 @@ use ascend_trace_collector::file::TraceFile;
 use ascend_trace_collector::gauge::Gauge;
 use ascend_trace_collector::roll::RollOptions;
 use ascend_trace_collector::switchboard::{Switchboard, WindowClock};
-use ascend_trace_collector::target::Target;
+use ascend_trace_collector::target::TraceTarget;
 use ascend_trace_collector::{Collector, ProgramEnd, RecordingOutcome, Stop, session};
 use reporter::{Reporter, ReporterOptions};
 use ring::RingPlan;
@@ -55,7 +55,7 @@ use window::WindowOptions;
 pub(crate) struct RecordOptions {
     /// The program and its arguments.
     pub(crate) words: Vec<OsString>,
-    pub(crate) target: Target,
+    pub(crate) target: TraceTarget,
     pub(crate) live: bool,
     pub(crate) timing: Timing,
     /// The part of a stream's time that events may take with `auto`, of `WHOLE_BUDGET`; 0 for no limit.
@@ -90,14 +90,14 @@ pub(crate) struct RecordOptions {
 
 impl RecordOptions {
     /// A trace of `words` in the default file, named after the program.
-    pub(crate) fn default_target(program: &OsString) -> Target {
+    pub(crate) fn default_target(program: &OsString) -> TraceTarget {
         let name = PathBuf::from(program);
         let name = name
             .file_name()
             .unwrap_or(program.as_os_str())
             .to_string_lossy()
             .into_owned();
-        Target::Default { name }
+        TraceTarget::Default { name }
     }
 }
 
@@ -252,7 +252,7 @@ fn prepare(
             words: plan.words.clone(),
             program,
             environment,
-            output_aside: plan.target == Target::Standard,
+            output_aside: plan.target == TraceTarget::Standard,
         },
         arena,
         board,

@@ -5,9 +5,9 @@ use core::ops::Deref;
 
 /// A value in separate cache lines. Processors fetch lines in pairs.
 #[repr(align(128))]
-pub(crate) struct Apart<T>(pub(crate) T);
+pub(crate) struct CacheLinePadded<T>(pub(crate) T);
 
-impl<T> Deref for Apart<T> {
+impl<T> Deref for CacheLinePadded<T> {
     type Target = T;
 
     #[inline]

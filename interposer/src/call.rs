@@ -17,7 +17,7 @@ use crate::objects::StreamEntry;
 use crate::outputs::read_outputs;
 use crate::span::{Hold, Span, Step, TaskState};
 use crate::stubs::shapes::FunctionTraits;
-use crate::thread::{Admission, Around, AtWork, ThreadState};
+use crate::thread::{Admission, AtWork, EnclosingCalls, ThreadState};
 use crate::{cost, graph_roles, last_task, roles, session, stacks, thread, window, window_borders};
 
 /// Number of tasks with an unknown stream.
@@ -71,7 +71,7 @@ impl Span {
             traits,
             begin: 0,
             around: match is_inside {
-                true => Around::unknown(state),
+                true => EnclosingCalls::unknown(state),
                 false => state.around(here),
             },
             device: device_of(state),
@@ -250,7 +250,7 @@ impl Span {
         if is_kept_out {
             self.count_filtered(state);
         }
-        let is_first = !is_kept_out && emit::call(state, &record);
+        let is_first = !is_kept_out && emit::record_call(state, &record);
         if is_first | state.is_sampling() {
             cost::recorded(state, self.around.depth, is_first, (self.begin, end));
         }

@@ -18,7 +18,7 @@ pub(crate) use crate::thread::publish::{from_inside, put_aside, record};
 
 /// Records a call. Returns whether it was the first one to go into a new segment.
 #[inline]
-pub(crate) fn call(state: &ThreadState, record: &CallRecord<'_>) -> bool {
+pub(crate) fn record_call(state: &ThreadState, record: &CallRecord<'_>) -> bool {
     if record.traits.is_query {
         return publish_query(state, &record.call);
     }
@@ -26,11 +26,11 @@ pub(crate) fn call(state: &ThreadState, record: &CallRecord<'_>) -> bool {
         return publish(state, &record.call, NO_TEXTS);
     }
     let list = integers::of(record);
-    let long = references(state, record);
+    let long = long_string_references(state, record);
     publish(
         state,
         &record.call,
-        Some(texts(record, list.as_ref(), long.as_ref())),
+        Some(argument_texts(record, list.as_ref(), long.as_ref())),
     )
 }
 
@@ -41,7 +41,7 @@ const MOST_STRINGS: usize = 4;
 type References = [Option<Reference>; MOST_STRINGS];
 
 /// The addresses of the strings of a call.
-fn strings<'a>(record: &'a CallRecord<'_>) -> impl Iterator<Item = u64> + 'a {
+fn string_addresses<'a>(record: &'a CallRecord<'_>) -> impl Iterator<Item = u64> + 'a {
     let args = record.function.args.iter().zip(record.call.args);
     args.filter(|(arg, _)| arg.kind == ArgKind::String && !arg.out)
         .map(|(_, word)| *word)
@@ -49,16 +49,16 @@ fn strings<'a>(record: &'a CallRecord<'_>) -> impl Iterator<Item = u64> + 'a {
 
 /// Records the long strings of a call; `None` when it has none.
 #[inline]
-fn references(state: &ThreadState, record: &CallRecord<'_>) -> Option<References> {
-    let mut all = strings(record).map(|word| text(word, MAX_STRING + 1));
+fn long_string_references(state: &ThreadState, record: &CallRecord<'_>) -> Option<References> {
+    let mut all = string_addresses(record).map(|word| text(word, MAX_STRING + 1));
     let is_long = all.any(|text| text.is_some_and(|it| it.len() > MAX_STRING));
-    is_long.then(|| refer(state, record))
+    is_long.then(|| record_long_strings(state, record))
 }
 
 #[cold]
-fn refer(state: &ThreadState, record: &CallRecord<'_>) -> References {
+fn record_long_strings(state: &ThreadState, record: &CallRecord<'_>) -> References {
     let mut references = [const { None }; MOST_STRINGS];
-    for (place, word) in references.iter_mut().zip(strings(record)) {
+    for (place, word) in references.iter_mut().zip(string_addresses(record)) {
         // SAFETY: as in `text`.
         let whole = unsafe { long_texts::whole_c_string(word as usize as *const c_char) };
         *place = whole.and_then(|it| long_texts::reference(state, it));
@@ -67,7 +67,7 @@ fn refer(state: &ThreadState, record: &CallRecord<'_>) -> References {
 }
 
 /// The arguments of a call that are recorded as texts; `None` for NULL.
-fn texts<'a>(
+fn argument_texts<'a>(
     record: &'a CallRecord<'_>,
     list: Option<&'a List>,
     long: Option<&'a References>,

@@ -6,7 +6,7 @@ use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
 use crate::thread::ThreadState;
-use crate::thread::last_task_view::{Last, Task};
+use crate::thread::last_task_view::{LastTask, Task};
 use crate::{real, until_exit};
 
 /// The runtime's result for a thread without submissions.
@@ -65,44 +65,46 @@ fn runtime_says() -> Option<Task> {
 /// A record of the tool is about to be submitted. The thread's last task before it counts.
 pub(crate) fn keep_if_new(state: &ThreadState) {
     match state.last_task() {
-        Last::None => state.set_last_task(Last::Kept(NOTHING)),
-        Last::Reported => keep(state),
-        Last::Kept(_) | Last::Copying { .. } => {}
+        LastTask::None => state.set_last_task(LastTask::Kept(NOTHING)),
+        LastTask::Reported => keep(state),
+        LastTask::Kept(_) | LastTask::Copying { .. } => {}
     }
 }
 
 /// The host is about to do a copy that the program requested from the device.
 pub(crate) fn before_copy(state: &ThreadState) {
-    if let Last::Kept(kept) = state.last_task()
+    if let LastTask::Kept(kept) = state.last_task()
         && let Some(reported) = runtime_says()
     {
-        state.set_last_task(Last::Copying { kept, reported });
+        state.set_last_task(LastTask::Copying { kept, reported });
     }
 }
 
 /// The host has copied.
 pub(crate) fn after_copy(state: &ThreadState) {
     let last = match state.last_task() {
-        Last::Copying { kept, reported } if runtime_says() == Some(reported) => Last::Kept(kept),
-        _ => Last::Reported,
+        LastTask::Copying { kept, reported } if runtime_says() == Some(reported) => {
+            LastTask::Kept(kept)
+        }
+        _ => LastTask::Reported,
     };
     state.set_last_task(last);
 }
 
 /// A task of the program was submitted, and a record of the tool follows.
 pub(crate) fn keep(state: &ThreadState) {
-    state.set_last_task(runtime_says().map_or(Last::Reported, Last::Kept));
+    state.set_last_task(runtime_says().map_or(LastTask::Reported, LastTask::Kept));
 }
 
 /// A task was submitted, without a record of the tool after it.
 pub(crate) fn release(state: &ThreadState) {
-    state.set_last_task(Last::Reported);
+    state.set_last_task(LastTask::Reported);
 }
 
 /// Serves the program's query: it gets the runtime's result for its last task. The first argument is
 /// the place for the id, the second one, if it exists, that for the stream's.
 pub(crate) fn answer(state: &ThreadState, places: &[u64]) {
-    let Last::Kept(task) = state.last_task() else {
+    let LastTask::Kept(task) = state.last_task() else {
         return;
     };
     let values = [Some(task.id), task.stream];

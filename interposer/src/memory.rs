@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::apart::Apart;
+use crate::apart::CacheLinePadded;
 use crate::syscall_policy;
 
 /// Bytes for contexts, streams, events and tasks in one process.
@@ -14,7 +14,7 @@ pub(crate) const MOST: usize = 4 << 20;
 /// Overhead of an allocation.
 const OVERHEAD: usize = 16;
 
-static USED: Apart<AtomicUsize> = Apart(AtomicUsize::new(0));
+static USED: CacheLinePadded<AtomicUsize> = CacheLinePadded(AtomicUsize::new(0));
 
 /// Reserves this number of bytes, unless that exceeds the limit.
 pub(crate) fn take(bytes: usize) -> bool {

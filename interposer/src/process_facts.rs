@@ -13,7 +13,7 @@ pub(crate) const MOST: usize = 3360;
 
 /// The words that this program was started with. Read when the process joins, since later the program
 /// may have given up the right to open files.
-struct Line {
+struct CommandLine {
     /// One more than is kept: whether the line goes on.
     bytes: UnsafeCell<[u8; MOST + 1]>,
     length: AtomicUsize,
@@ -21,9 +21,9 @@ struct Line {
 
 // SAFETY: the bytes are written before `length` is set, by the one thread that joins, and only read
 // after that.
-unsafe impl Sync for Line {}
+unsafe impl Sync for CommandLine {}
 
-static LINE: Line = Line {
+static LINE: CommandLine = CommandLine {
     bytes: UnsafeCell::new([0; MOST + 1]),
     length: AtomicUsize::new(0),
 };

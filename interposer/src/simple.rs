@@ -341,7 +341,7 @@ impl Simple {
             call: self.call_with_stack(id, args, result, end),
         };
         // SAFETY: as in `enter`.
-        emit::call(unsafe { self.state.as_ref() }, &record)
+        emit::record_call(unsafe { self.state.as_ref() }, &record)
     }
 
     /// Records a call of a stub without arguments in one slot, and returns whether it is the first of a
@@ -380,7 +380,7 @@ impl Simple {
             traits,
             call: self.call_with_stack(id, args, result, end),
         };
-        emit::call(state, &record)
+        emit::record_call(state, &record)
     }
 
     fn call_with_stack<'a>(&self, id: usize, args: &'a [u64], result: u64, end: u64) -> Call<'a> {

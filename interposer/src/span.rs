@@ -7,7 +7,7 @@ use ascend_trace_format::api::{ArgPart, Function, Untimed};
 use crate::filters::LeftOut;
 use crate::function_facts::Traits;
 use crate::objects::{ContextEntry, StreamEntry};
-use crate::thread::{self, Around};
+use crate::thread::{self, EnclosingCalls};
 use crate::timing::lane::{KeptOut, UntimedSubmission};
 use crate::timing::running_waits::Waiting;
 use crate::timing::submit::Submission;
@@ -25,7 +25,7 @@ pub(crate) struct Span {
     pub(crate) function: &'static Function,
     pub(crate) traits: &'static Traits,
     pub(crate) begin: u64,
-    pub(crate) around: Around,
+    pub(crate) around: EnclosingCalls,
     pub(crate) device: Option<u8>,
     pub(crate) stream: Option<&'static StreamEntry>,
     /// The context that it destroys, and whether it destroys its stream.

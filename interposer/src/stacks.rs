@@ -33,7 +33,7 @@ use crate::thread::ThreadState;
 use crate::{large_stack, session};
 use cache::{NUMBERS, REPORTED, RULES};
 use memory::Stack;
-use merge::{Merged, Places};
+use merge::{FrameAddresses, Merged};
 use python::Chain;
 pub(crate) use unwind_rule::Registers;
 use unwind_rule::{Base, Rule, Step};
@@ -129,7 +129,7 @@ fn tell_with(
     large_stack::run(|| {
         // Rules with keys that share a place in the table replace each other: missing ones are found
         // again, which is not possible while the tracer is at work.
-        let mut places = Places::new();
+        let mut places = FrameAddresses::new();
         let frames = walk::walk(
             registers,
             &stack,

@@ -8,20 +8,20 @@ use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// An entry of a table.
-pub(crate) trait Entry: 'static {
+pub(crate) trait TableEntry: 'static {
     /// The handle this entry belongs to; 0 while it is free.
     fn key(&self) -> &AtomicU64;
 }
 
 /// A table in static memory; its pages exist only where they are used.
-pub(crate) struct HandleTable<E: Entry, const N: usize> {
+pub(crate) struct HandleTable<E: TableEntry, const N: usize> {
     entries: [E; N],
 }
 
 /// Entries that are looked at before a table counts as full.
 const PROBES: usize = 256;
 
-impl<E: Entry, const N: usize> HandleTable<E, N> {
+impl<E: TableEntry, const N: usize> HandleTable<E, N> {
     pub(crate) const fn new(entries: [E; N]) -> Self {
         assert!(N.is_power_of_two());
         Self { entries }
@@ -80,7 +80,7 @@ mod tests {
 
     struct Plain(AtomicU64);
 
-    impl Entry for Plain {
+    impl TableEntry for Plain {
         fn key(&self) -> &AtomicU64 {
             &self.0
         }

@@ -29,8 +29,8 @@ pub(crate) mod upper_layers;
 
 pub(crate) use gate::{Admission, Asking, AtWork};
 use held_locks::{Submitting, ThreadHoldings};
-use last_task_view::Last;
-pub(crate) use open_calls::Around;
+use last_task_view::LastTask;
+pub(crate) use open_calls::EnclosingCalls;
 use spill::Spill;
 
 /// The smallest page there is.
@@ -80,7 +80,7 @@ pub(crate) struct ThreadState {
     /// A function and the address that a stub has noted for its wrapper; address 0 for none.
     alternate: Cell<(u32, usize)>,
     /// The runtime's id of the thread's last task, while records of the tool came after it.
-    last_task: Cell<Last>,
+    last_task: Cell<LastTask>,
     /// The name that the trace has of this thread.
     name: Cell<[u8; 16]>,
     /// Stubs with functions that this thread's channel has named, a bit for each.
@@ -157,7 +157,7 @@ thread_local! {
             callbacks: Cell::new(0),
             context: Cell::new(core::ptr::null()),
             alternate: Cell::new((0, 0)),
-            last_task: Cell::new(Last::None),
+            last_task: Cell::new(LastTask::None),
             name: Cell::new([0; 16]),
             named_stubs: [const { Cell::new(0) }; stubs::STUBS / 64],
             suppressed: Cell::new(0),
@@ -307,14 +307,17 @@ impl ThreadState {
     /// Whether the runtime's last task of this thread may be a record of the tool.
     #[inline(always)]
     pub(crate) fn keeps_last_task(&self) -> bool {
-        matches!(self.last_task.get(), Last::Kept(_) | Last::Copying { .. })
+        matches!(
+            self.last_task.get(),
+            LastTask::Kept(_) | LastTask::Copying { .. }
+        )
     }
 
-    pub(crate) fn last_task(&self) -> Last {
+    pub(crate) fn last_task(&self) -> LastTask {
         self.last_task.get()
     }
 
-    pub(crate) fn set_last_task(&self, last: Last) {
+    pub(crate) fn set_last_task(&self, last: LastTask) {
         self.last_task.set(last);
     }
 

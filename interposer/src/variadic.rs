@@ -72,6 +72,6 @@ fn record(state: &ThreadState, id: usize, function: &'static Function, args: &[u
             ..Call::plain(id as u16, (now, now), args)
         },
     };
-    emit::call(state, &record);
+    emit::record_call(state, &record);
     state.rest();
 }

@@ -14,7 +14,7 @@ use ascend_trace_analysis::checks::{Finding, Findings, Remedy, all};
 use ascend_trace_analysis::columns::rows;
 use ascend_trace_analysis::stats::Site;
 use ascend_trace_analysis::whatif::judge_costs;
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::units::{duration, moment};
 use ascend_trace_recording::{Recording, text};
 
@@ -65,9 +65,9 @@ impl report::Report for Check<'_> {
     }
 
     fn find(&self, [recording]: &mut [Recording; 1]) -> anyhow::Result<JudgedFindings> {
-        let found = Findings::default().of_recording(recording, Step::default(), |_| true)?;
+        let found = Findings::default().of_recording(recording, WindowSize::default(), |_| true)?;
         let mut found = found.context("it was cancelled")?;
-        judge_costs(&mut found, recording, Step::default())?;
+        judge_costs(&mut found, recording, WindowSize::default())?;
         let known = match &self.args.suppress {
             Some(file) => Suppressions::read(file)?,
             None => Suppressions::default(),

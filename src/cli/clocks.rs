@@ -1,7 +1,8 @@
 //! How the clocks of hosts are aligned, in words.
 
 use ascend_trace_analysis::align::{
-    Alignment, AlignmentBasis, Contradiction, Culprit, Obstacle, Placed, Recorded, Why,
+    AlignedHost, Alignment, AlignmentBasis, Contradiction, Culprit, Obstacle, Recorded,
+    WallClockReason,
 };
 use ascend_trace_recording::rows::HostRow;
 use ascend_trace_recording::units::{duration, signed_duration};
@@ -9,7 +10,7 @@ use ascend_trace_recording::units::{duration, signed_duration};
 use crate::text_table::count;
 
 /// The row of a host in the file.
-pub(crate) fn row(placed: &Placed, alignment: &Alignment) -> HostRow {
+pub(crate) fn row(placed: &AlignedHost, alignment: &Alignment) -> HostRow {
     let (aligned_by, collectives, with) = match placed.how {
         AlignmentBasis::Reference => ("reference", 0, 0),
         AlignmentBasis::Collectives { rounds, with } => ("collectives", rounds, with),
@@ -33,7 +34,7 @@ pub(crate) fn row(placed: &Placed, alignment: &Alignment) -> HostRow {
 }
 
 /// How a host is aligned.
-pub(crate) fn line(placed: &Placed, alignment: &Alignment) -> String {
+pub(crate) fn line(placed: &AlignedHost, alignment: &Alignment) -> String {
     of_row(&row(placed, alignment))
 }
 
@@ -85,7 +86,7 @@ pub(crate) fn notes(
         notes.push((host, contradiction(culprit, alignment, &name)));
     }
     for (number, placed) in alignment.hosts.iter().enumerate() {
-        if placed.how == AlignmentBasis::WallClock(Why::NothingCommon) {
+        if placed.how == AlignmentBasis::WallClock(WallClockReason::NothingCommon) {
             let host = &placed.host;
             let note = format!("host {host}: aligned by wall clock only: no common collective");
             notes.push((number, note));

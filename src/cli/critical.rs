@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use ascend_trace_analysis::columns::rows;
 use ascend_trace_analysis::critical::{Critical, Segment};
-use ascend_trace_analysis::steps::{Cut, Finder, Plan, Wanted};
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::steps::{Finder, FoundStep, RecordingSteps, StepDefinition};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::units::{duration, moment};
 use ascend_trace_recording::{Recording, TimeRange};
 
@@ -40,14 +40,14 @@ impl report::Report for CriticalArgs {
     fn find(&self, [recording]: &mut [Recording; 1]) -> anyhow::Result<Critical> {
         let range = match &self.step {
             Some(name) => {
-                let finder = Finder::new(Wanted::Any);
-                let plan = finder.of_recording(recording, Step::default(), |_| true)?;
+                let finder = Finder::new(StepDefinition::Any);
+                let plan = finder.of_recording(recording, WindowSize::default(), |_| true)?;
                 Some(step(&plan.unwrap_or_default(), name)?)
             }
             None => self.range.unwrap_or_default().of(recording)?,
         };
         Ok(match range {
-            Some(range) => Critical::of_recording(recording, Step::default(), range)?,
+            Some(range) => Critical::of_recording(recording, WindowSize::default(), range)?,
             None => Critical::default(),
         })
     }
@@ -62,9 +62,9 @@ impl report::Report for CriticalArgs {
 }
 
 /// When a step is, by its name.
-fn step(plan: &Plan, name: &str) -> anyhow::Result<TimeRange> {
+fn step(plan: &RecordingSteps, name: &str) -> anyhow::Result<TimeRange> {
     let mut cuts = plan.laps.values().flat_map(|lap| &lap.cuts);
-    let Some(Cut { begin, end, .. }) = cuts.find(|cut| cut.name == name) else {
+    let Some(FoundStep { begin, end, .. }) = cuts.find(|cut| cut.name == name) else {
         bail!("no step is called {name}: steps lists the names");
     };
     Ok(TimeRange::new(*begin, *end))

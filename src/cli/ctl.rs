@@ -19,7 +19,7 @@ use crate::text_table::count;
 
 /// The words of a command.
 #[derive(Debug, PartialEq, Eq)]
-enum Words {
+enum CtlCommand {
     Order(Order),
     Why,
 }
@@ -31,12 +31,12 @@ pub(super) const DOCUMENT: &str = "ctl";
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ControlDocument {
     /// One for each recording that was reached.
-    recordings: Vec<Controlled>,
+    recordings: Vec<CtlResult>,
 }
 
 /// The result of one recording.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Controlled {
+struct CtlResult {
     session: PathBuf,
     #[serde(flatten)]
     status: RecordingStatus,
@@ -50,12 +50,12 @@ pub(crate) fn run(args: &CtlArgs) -> anyhow::Result<u8> {
         None => chosen(
             client::sessions(),
             args.all,
-            matches!(words, Words::Order(Order::Status)),
+            matches!(words, CtlCommand::Order(Order::Status)),
         )?,
     };
     match words {
-        Words::Order(order) => ordered(&sessions, &order, args.json),
-        Words::Why => {
+        CtlCommand::Order(order) => ordered(&sessions, &order, args.json),
+        CtlCommand::Why => {
             let mut targets = Vec::new();
             for session in &sessions {
                 let status = client::send_order(session, Order::Status)?;
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &CtlArgs) -> anyhow::Result<u8> {
 }
 
 /// The recording that is named, if one is, and the command.
-fn split(words: &[String]) -> anyhow::Result<(Option<&str>, Words)> {
+fn split(words: &[String]) -> anyhow::Result<(Option<&str>, CtlCommand)> {
     let (first, rest) = first_of(words);
     let is_target = first.parse::<u32>().is_ok() || first.contains('/');
     let (target, (command, rest)) = match is_target {
@@ -75,21 +75,21 @@ fn split(words: &[String]) -> anyhow::Result<(Option<&str>, Words)> {
         false => (None, (first, rest)),
     };
     let words = match (command, rest) {
-        ("status", []) => Words::Order(Order::Status),
-        ("pause", []) => Words::Order(Order::Pause),
-        ("resume", []) => Words::Order(Order::Resume),
-        ("stop", []) => Words::Order(Order::Stop),
-        ("why", []) => Words::Why,
-        ("snapshot", words) => Words::Order(Order::Snapshot {
+        ("status", []) => CtlCommand::Order(Order::Status),
+        ("pause", []) => CtlCommand::Order(Order::Pause),
+        ("resume", []) => CtlCommand::Order(Order::Resume),
+        ("stop", []) => CtlCommand::Order(Order::Stop),
+        ("why", []) => CtlCommand::Why,
+        ("snapshot", words) => CtlCommand::Order(Order::Snapshot {
             reason: (!words.is_empty()).then(|| words.join(" ")),
             group: None,
         }),
-        ("timing", [mode]) => Words::Order(Order::Timing { mode: mode.clone() }),
-        ("budget", [percent]) => Words::Order(Order::Budget {
+        ("timing", [mode]) => CtlCommand::Order(Order::Timing { mode: mode.clone() }),
+        ("budget", [percent]) => CtlCommand::Order(Order::Budget {
             percent: percent.clone(),
         }),
         ("timing" | "budget", _) => bail!("{command} needs one value, as --{command} of record"),
-        ("mark", [_, ..]) => Words::Order(Order::Mark {
+        ("mark", [_, ..]) => CtlCommand::Order(Order::Mark {
             text: rest.join(" "),
         }),
         ("mark", []) => bail!("mark needs a text"),
@@ -133,7 +133,7 @@ fn ordered(sessions: &[PathBuf], order: &Order, json: bool) -> anyhow::Result<u8
                 if !json {
                     print(&text(session, &status))?;
                 }
-                done.push(Controlled {
+                done.push(CtlResult {
                     session: session.clone(),
                     status,
                 });
@@ -192,22 +192,25 @@ fn text(session: &Path, status: &RecordingStatus) -> String {
 mod tests {
     use super::*;
 
-    fn of(words: &str) -> anyhow::Result<(Option<String>, Words)> {
+    fn of(words: &str) -> anyhow::Result<(Option<String>, CtlCommand)> {
         let words: Vec<String> = words.split_whitespace().map(ToOwned::to_owned).collect();
         split(&words).map(|(target, words)| (target.map(ToOwned::to_owned), words))
     }
 
     #[test]
     fn a_command_may_follow_a_pid_or_a_session() {
-        assert_eq!(of("pause").unwrap(), (None, Words::Order(Order::Pause)));
+        assert_eq!(
+            of("pause").unwrap(),
+            (None, CtlCommand::Order(Order::Pause))
+        );
         let target = Some("77".to_owned());
-        assert_eq!(of("77 why").unwrap(), (target, Words::Why));
+        assert_eq!(of("77 why").unwrap(), (target, CtlCommand::Why));
         let session = "/dev/shm/ascend-trace-0/session-7-0";
         let (target, words) = of(&format!("{session} mark a b")).unwrap();
         assert_eq!(target.as_deref(), Some(session));
         let text = "a b".to_owned();
-        assert_eq!(words, Words::Order(Order::Mark { text }));
-        assert_eq!(of("stop").unwrap(), (None, Words::Order(Order::Stop)));
+        assert_eq!(words, CtlCommand::Order(Order::Mark { text }));
+        assert_eq!(of("stop").unwrap(), (None, CtlCommand::Order(Order::Stop)));
         for wrong in ["", "77", "explode", "pause now", "stop now", "mark"] {
             assert!(of(wrong).is_err(), "{wrong}");
         }

@@ -12,7 +12,7 @@ use crate::recorder::{self, RecordOptions};
 use crate::text_table::TableRows;
 use crate::unpack;
 use ascend_trace_collector::session::BUDGET;
-use ascend_trace_collector::target::Target;
+use ascend_trace_collector::target::TraceTarget;
 
 struct DemoProgram {
     name: &'static str,
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
             demo.name.into(),
             demo.rounds.to_string().into(),
         ],
-        target: named_target(&args.output).unwrap_or_else(|| Target::Default {
+        target: named_target(&args.output).unwrap_or_else(|| TraceTarget::Default {
             name: format!("demo-{}", demo.name),
         }),
         live,

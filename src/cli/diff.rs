@@ -11,7 +11,7 @@ use anyhow::bail;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use ascend_trace_analysis::Step;
+use ascend_trace_analysis::WindowSize;
 use ascend_trace_analysis::diff::{ALPHA, Diff};
 use ascend_trace_recording::Recording;
 
@@ -53,7 +53,7 @@ impl report::Report<2> for DiffArgs {
     fn find(&self, recordings: &mut [Recording; 2]) -> anyhow::Result<JudgedDiff> {
         let by = StepChoice::new(self.by.as_deref(), self.repeated);
         let sides = recordings.each_mut();
-        let diff = by.with(|it| Diff::of_recordings(sides, Step::default(), it))?;
+        let diff = by.with(|it| Diff::of_recordings(sides, WindowSize::default(), it))?;
         by.check(diff.by_steps)?;
         let failed = failed(&diff, &self.fail_if)?;
         Ok(JudgedDiff { diff, failed })

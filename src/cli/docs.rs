@@ -4,7 +4,7 @@ use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::diff::Diff;
 use ascend_trace_analysis::hang::{Hangs, Recorded, late};
-use ascend_trace_analysis::steps::{Report, Wanted};
+use ascend_trace_analysis::steps::{Report, StepDefinition};
 use ascend_trace_analysis::whatif::{Verdicts, WhatIf};
 use ascend_trace_analysis::{Fold, Window};
 use ascend_trace_recording::rows::Row;
@@ -135,7 +135,7 @@ fn every_field_of_steps_is_described() {
         text += &format!("s1: MatMul[{slow}us..{end}us]\nt1: sync(s1)[{slow}us..{end}us]\n");
     }
     let trace = ascend_trace_testkit::timeline(&text);
-    let report = Report::of(&Window::whole(&trace), Wanted::Any);
+    let report = Report::of(&Window::whole(&trace), StepDefinition::Any);
     assert!(!report.comparisons[0].more.is_empty());
     let head = head(&trace);
     let document = super::document_head::ReportDocument::of(&report, head);
@@ -186,7 +186,7 @@ fn every_field_of_diff_is_described() {
         ascend_trace_testkit::timeline(&text)
     };
     let (a, b) = (steps("MatMul Add Norm"), steps("MatMul Cast Add"));
-    let found = Diff::of(&Window::whole(&a), &Window::whole(&b), Wanted::Any);
+    let found = Diff::of(&Window::whole(&a), &Window::whole(&b), StepDefinition::Any);
     assert!(found.by_steps && !found.pairs[0].edits.is_empty());
     let head = head(&a);
     let failed = [super::diff::FailedCondition::default()];

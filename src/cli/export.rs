@@ -18,7 +18,7 @@ use ascend_trace_analysis::stats::StepStats;
 use ascend_trace_analysis::steps::Report;
 use ascend_trace_export::{
     ArgDetail, ExportError, ExportSink, ExportSource, Exporter, Kineto, OnlyConditions,
-    OutputLayout, SingleFile, Step, StreamError, WantedPart, format, is_rank_file, stream,
+    OutputLayout, SingleFile, StreamError, WantedPart, WindowSize, format, is_rank_file, stream,
 };
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -142,7 +142,7 @@ impl ExportRun {
                 stream(
                     &mut self.recording,
                     what,
-                    Step::default(),
+                    WindowSize::default(),
                     sink,
                     on_progress,
                 )
@@ -220,7 +220,8 @@ fn steps(
         return Ok(None);
     }
     let by = StepChoice::new(args.steps_by.as_deref(), false);
-    let report = by.with(|wanted| Report::of_recording(recording, Step::default(), wanted))?;
+    let report =
+        by.with(|wanted| Report::of_recording(recording, WindowSize::default(), wanted))?;
     if wants_steps(args) {
         by.check(!report.steps.is_empty())?;
     }
@@ -229,7 +230,7 @@ fn steps(
 
 /// The critical path of a range.
 fn critical(recording: &mut Recording, range: TimeRange) -> anyhow::Result<Arc<Segments>> {
-    let path = Critical::of_recording(recording, Step::default(), range)?;
+    let path = Critical::of_recording(recording, WindowSize::default(), range)?;
     Ok(path.segments.into())
 }
 

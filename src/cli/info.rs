@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde::Serialize;
 
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::Recording;
 
 use super::args::ReportArgs;
@@ -22,12 +22,12 @@ use document::{InfoDocument, RecordingFacts};
 use refused_operators::RefusedOperators;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
-    report::run(&Info(args))
+    report::run(&InfoReport(args))
 }
 
-pub(super) struct Info<'a>(&'a ReportArgs);
+pub(super) struct InfoReport<'a>(&'a ReportArgs);
 
-impl report::Report for Info<'_> {
+impl report::Report for InfoReport<'_> {
     const DOCUMENT: &'static str = "info";
     /// The completeness of the file is the purpose of this command.
     const CHECKS_ALL: bool = true;
@@ -61,7 +61,7 @@ fn document(found: &RecordingFacts, read: &ReadRecordings<1>) -> InfoDocument {
 pub(super) fn missing_operators(file: &Path) -> anyhow::Result<BTreeSet<String>> {
     let mut recording = open_trace::open_any(file)?;
     let refused = RefusedOperators::default()
-        .of_recording(&mut recording, Step::default(), |_| true)
+        .of_recording(&mut recording, WindowSize::default(), |_| true)
         .with_context(|| format!("cannot read {}", file.display()))?;
     let coverage = coverage::of(recording.entities());
     let absent = coverage.iter().flat_map(LibraryCoverage::absent);

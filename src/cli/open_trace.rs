@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use ascend_trace_analysis::range_window::{Streams, part_of};
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::file::LostContent;
 use ascend_trace_recording::{OpenError, Recording, TimeRange, Trace, Warning};
 use schemars::JsonSchema;
@@ -192,7 +192,7 @@ pub(crate) fn fold<F: Fold>(
     strict: bool,
 ) -> anyhow::Result<Reported<F::Answer>> {
     let answer = fold
-        .of_recording(recording, Step::default(), |_| true)
+        .of_recording(recording, WindowSize::default(), |_| true)
         .with_context(|| format!("cannot read {}", path.display()))?
         .context("it was cancelled")?;
     check(recording, strict)?;

@@ -3,8 +3,8 @@
 
 use anyhow::{Context, bail};
 
-use ascend_trace_analysis::steps::{Finder, Plan, Wanted};
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::steps::{Finder, RecordingSteps, StepDefinition};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_format::range::step_number;
 use ascend_trace_recording::units::{NoDuration, duration, parse_duration};
 use ascend_trace_recording::{Recording, TimeRange};
@@ -51,7 +51,9 @@ impl RelativeRange {
         let Self::Steps { first, last } = self else {
             return self.within(recording.span());
         };
-        let plan = Finder::new(Wanted::Any).of_recording(recording, Step::default(), |_| true);
+        let plan =
+            Finder::new(StepDefinition::Any)
+                .of_recording(recording, WindowSize::default(), |_| true);
         let plan = plan.context("cannot find the steps")?.unwrap_or_default();
         steps(&plan, first, last).map(Some)
     }
@@ -79,7 +81,11 @@ impl RelativeRange {
 
 /// From the begin of the first of these steps to the end of the last one. A step has the number in its name, or else its
 /// number in its process, from 1.
-fn steps(plan: &Plan, first: Option<u64>, last: Option<u64>) -> anyhow::Result<TimeRange> {
+fn steps(
+    plan: &RecordingSteps,
+    first: Option<u64>,
+    last: Option<u64>,
+) -> anyhow::Result<TimeRange> {
     let cuts = plan
         .laps
         .values()
@@ -161,7 +167,7 @@ fn time(text: &str) -> Result<Bound, RangeError> {
 
 #[cfg(test)]
 mod tests {
-    use ascend_trace_analysis::steps::{Cut, Lap, LoopId, Origin, StepClock};
+    use ascend_trace_analysis::steps::{FoundStep, LoopId, LoopSteps, Origin, StepClock};
     use ascend_trace_recording::ThreadId;
 
     use super::*;
@@ -200,21 +206,21 @@ mod tests {
     fn steps_are_named_by_the_numbers_in_their_names_or_by_their_places() {
         let lap = |names: &[&str]| {
             let cuts = names.iter().zip(1_i64..);
-            let cuts = cuts.map(|(name, place)| Cut {
+            let cuts = cuts.map(|(name, place)| FoundStep {
                 begin: place * 100,
                 end: place * 100 + 50,
                 asked: TimeRange::new(place * 100, place * 100 + 50),
                 name: (*name).to_owned(),
             });
             let cuts = cuts.collect();
-            let mut plan = Plan::default();
+            let mut plan = RecordingSteps::default();
             let id = LoopId {
                 process: 0,
                 number: 0,
             };
             plan.laps.insert(
                 id,
-                Lap {
+                LoopSteps {
                     origin: Origin::Named,
                     clock: StepClock::Host,
                     left_out: 0,
@@ -225,7 +231,7 @@ mod tests {
             plan
         };
         let named = lap(&["step 48200", "step 48201", "step 48202"]);
-        let of = |plan: &Plan, text: &str| match parse(text).unwrap() {
+        let of = |plan: &RecordingSteps, text: &str| match parse(text).unwrap() {
             RelativeRange::Steps { first, last } => steps(plan, first, last).ok(),
             other => panic!("{other:?}"),
         };

@@ -9,20 +9,20 @@ use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::print_message;
 use crate::recorder::{self, RecordOptions};
 use crate::unpack;
-use ascend_trace_collector::target::Target;
+use ascend_trace_collector::target::TraceTarget;
 
 pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
     let (dataset, run) = (args.dataset.take(), args.dataset_run.take());
     let plan = plan(args)?;
     // A fault of the dataset is reported before the program runs for hours.
     if let Some(root) = &dataset {
-        if plan.target == Target::Standard {
+        if plan.target == TraceTarget::Standard {
             let text = "--dataset needs a trace file, and -o - writes none";
             return Err(Failure::new(TOOL_FAILED, text));
         }
         dataset::prepare(root).or_status(TOOL_FAILED)?;
     }
-    if plan.watchdog.is_some() && plan.target == Target::Standard {
+    if plan.watchdog.is_some() && plan.target == TraceTarget::Standard {
         let text = "--watchdog needs a trace file, and -o - writes none";
         return Err(Failure::new(TOOL_FAILED, text));
     }
@@ -50,11 +50,11 @@ pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
 }
 
 /// Whether the recording can be read again.
-fn is_file(target: &Target) -> bool {
+fn is_file(target: &TraceTarget) -> bool {
     match target {
-        Target::Standard => false,
-        Target::Default { .. } => true,
-        Target::Named { path, .. } => path.metadata().map_or(true, |it| it.is_file()),
+        TraceTarget::Standard => false,
+        TraceTarget::Default { .. } => true,
+        TraceTarget::Named { path, .. } => path.metadata().map_or(true, |it| it.is_file()),
     }
 }
 
@@ -104,7 +104,7 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
         watchdog: one_watchdog(args.watchdog, ring.as_ref().and_then(|it| it.watchdog))?,
         ring,
         metrics: args.metrics.wanted(),
-        window: args.window.wanted(),
+        window: args.window.into_options(),
         filters: args.filters.wanted()?,
         words: args.app,
     })
@@ -136,18 +136,18 @@ pub(super) fn check_soft(_options: &str) -> Result<(), Failure> {
     Err(Failure::new(TOOL_FAILED, text))
 }
 
-fn target(args: &OutputArgs, program: Option<&std::ffi::OsString>) -> Target {
+fn target(args: &OutputArgs, program: Option<&std::ffi::OsString>) -> TraceTarget {
     named_target(args)
         .unwrap_or_else(|| RecordOptions::default_target(&program.cloned().unwrap_or_default()))
 }
 
 /// The target that the user asked for.
-pub(crate) fn named_target(args: &OutputArgs) -> Option<Target> {
+pub(crate) fn named_target(args: &OutputArgs) -> Option<TraceTarget> {
     let path = args.output.as_ref()?;
     if path.as_os_str() == "-" {
-        return Some(Target::Standard);
+        return Some(TraceTarget::Standard);
     }
-    Some(Target::Named {
+    Some(TraceTarget::Named {
         path: path.clone(),
         force: args.force,
     })

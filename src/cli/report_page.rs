@@ -14,7 +14,7 @@ use ascend_trace_analysis::memory::MemoryUsageFold;
 use ascend_trace_analysis::stats::Tables;
 use ascend_trace_analysis::steps::Report;
 use ascend_trace_analysis::whatif::WhatIf;
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::Recording;
 use ascend_trace_report::{MemoryFold, Page, PeerWaits, StepSeries, TimelineFold, slowest};
 
@@ -116,7 +116,7 @@ fn page(args: &ReportPageArgs, file: &Path, recording: &mut Recording) -> anyhow
             ),
         ),
     );
-    let found = folds.of_recording(recording, Step::default(), |_| true)?;
+    let found = folds.of_recording(recording, WindowSize::default(), |_| true)?;
     let ((mut stats, findings), (timeline, ((communication, waits), (memory, usage)))) =
         found.context("it was cancelled")?;
     // The document `steps` has them.
@@ -163,7 +163,7 @@ fn add_steps(
     recording: &mut Recording,
 ) -> anyhow::Result<()> {
     let by = StepChoice::new(args.by.as_deref(), false);
-    let found = by.with(|wanted| Report::of_recording(recording, Step::default(), wanted))?;
+    let found = by.with(|wanted| Report::of_recording(recording, WindowSize::default(), wanted))?;
     by.check(!found.steps.is_empty())?;
     let shown = slowest(&found, SLOW_STEPS);
     page.add("steps", &ReportDocument::of(&shown, head(recording)), STEPS)?;
@@ -179,7 +179,7 @@ fn add_steps(
 
 fn add_critical(page: &mut Page, recording: &mut Recording) -> anyhow::Result<()> {
     let path = match recording.span() {
-        Some(span) => Critical::of_recording(recording, Step::default(), span)?,
+        Some(span) => Critical::of_recording(recording, WindowSize::default(), span)?,
         None => Critical::default(),
     };
     // Without the pieces.
@@ -189,9 +189,9 @@ fn add_critical(page: &mut Page, recording: &mut Recording) -> anyhow::Result<()
 }
 
 fn add_what_if(page: &mut Page, recording: &mut Recording) -> anyhow::Result<()> {
-    let simulated = WhatIf::of_recording(recording, Step::default())?;
+    let simulated = WhatIf::of_recording(recording, WindowSize::default())?;
     let check = simulated.order_check();
-    let verdicts = check.of_recording(recording, Step::default(), |_| true)?;
+    let verdicts = check.of_recording(recording, WindowSize::default(), |_| true)?;
     let found = simulated.suggest(&verdicts.unwrap_or_default());
     page.add(
         "what-if",
@@ -219,7 +219,7 @@ fn add_changes(
 ) -> anyhow::Result<u8> {
     let by = StepChoice::new(args.by.as_deref(), false);
     let found = by
-        .with(|wanted| Diff::of_recordings([&mut a, b], Step::default(), wanted))
+        .with(|wanted| Diff::of_recordings([&mut a, b], WindowSize::default(), wanted))
         .with_context(|| format!("cannot read {} or {}", a_path.display(), b_path.display()))?;
     open_trace::check(&mut a, args.strict)?;
     open_trace::say_warnings(a_path, &a);

@@ -5,7 +5,7 @@ use anyhow::{Context, bail};
 use ascend_trace_analysis::requests::{
     MeasureStats, NameTemplate, RequestFold, RequestStats, Requests, TemplateError,
 };
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::units::duration;
 
@@ -46,7 +46,7 @@ impl report::Report for RequestsArgs {
 
     fn find(&self, [recording]: &mut [Recording; 1]) -> anyhow::Result<Requests> {
         let fold = RequestFold::with(self.names.clone());
-        let found = fold.of_recording(recording, Step::default(), |_| true)?;
+        let found = fold.of_recording(recording, WindowSize::default(), |_| true)?;
         let found = found.context("it was cancelled")?;
         if self.names.is_some() && found.requests.is_empty() {
             bail!("no range or mark matches --names: stats lists the names of ranges");

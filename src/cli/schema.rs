@@ -84,7 +84,7 @@ const REPORTS: [DocumentSchema; 10] = reports! {
     "what-if": 1, WhatIfArgs;
     "diff": 2, DiffArgs;
     "check": 1, check::Check<'static>;
-    "info": 1, info::Info<'static>;
+    "info": 1, info::InfoReport<'static>;
 };
 
 /// Documents of other commands.

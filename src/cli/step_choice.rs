@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 
-use ascend_trace_analysis::steps::Wanted;
+use ascend_trace_analysis::steps::StepDefinition;
 use ascend_trace_export::NamePattern;
 use ascend_trace_recording::Range;
 
@@ -21,13 +21,13 @@ impl<'a> StepChoice<'a> {
     }
 
     /// Hands the choice to what finds steps.
-    pub(crate) fn with<T>(&self, find: impl FnOnce(Wanted<'_>) -> T) -> T {
+    pub(crate) fn with<T>(&self, find: impl FnOnce(StepDefinition<'_>) -> T) -> T {
         match &self.pattern {
-            Some((_, pattern)) => {
-                find(Wanted::Those(&|range: &Range| pattern.matches(&range.name)))
-            }
-            None if self.repeated => find(Wanted::Repeated),
-            None => find(Wanted::Any),
+            Some((_, pattern)) => find(StepDefinition::Those(&|range: &Range| {
+                pattern.matches(&range.name)
+            })),
+            None if self.repeated => find(StepDefinition::Repeated),
+            None => find(StepDefinition::Any),
         }
     }
 

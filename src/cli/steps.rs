@@ -1,9 +1,9 @@
 //! `steps`: the steps of a training loop, the parts of their time, and the parts that made the slowest
 //! ones slow.
 
-use ascend_trace_analysis::Step;
+use ascend_trace_analysis::WindowSize;
 use ascend_trace_analysis::stats::StepStats;
-use ascend_trace_analysis::steps::{Comparison, More, Report, StepClock, StepSums};
+use ascend_trace_analysis::steps::{Comparison, Report, StepClock, StepDifference, StepSums};
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::units::duration;
 
@@ -35,7 +35,8 @@ impl report::Report for StepsArgs {
 
     fn find(&self, [recording]: &mut [Recording; 1]) -> anyhow::Result<Report> {
         let by = StepChoice::new(self.by.as_deref(), self.repeated);
-        let found = by.with(|wanted| Report::of_recording(recording, Step::default(), wanted))?;
+        let found =
+            by.with(|wanted| Report::of_recording(recording, WindowSize::default(), wanted))?;
         by.check(!found.steps.is_empty())?;
         Ok(found)
     }
@@ -150,7 +151,7 @@ fn comparison(found: &Comparison) -> String {
     text
 }
 
-fn counts(more: &More) -> String {
+fn counts(more: &StepDifference) -> String {
     match (more.kind, more.slow_count == more.median_count) {
         ("free", _) => String::new(),
         (_, true) => count(more.slow_count),
@@ -159,7 +160,7 @@ fn counts(more: &More) -> String {
 }
 
 /// Where most of the difference is.
-fn most_of(more: &More) -> String {
+fn most_of(more: &StepDifference) -> String {
     match (&more.place, &more.at) {
         (Some(place), Some(at)) => {
             let before = if more.kind == "free" { "before " } else { "" };

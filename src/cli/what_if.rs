@@ -6,7 +6,7 @@ pub(super) use change_spec::{ChangeSpec, parse as change};
 
 use ascend_trace_analysis::stats::CallSite;
 use ascend_trace_analysis::whatif::{Handover, Narrow, Prediction, Report, Sync, WhatIf};
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::duration;
@@ -31,7 +31,7 @@ impl report::Report for WhatIfArgs {
     }
 
     fn find(&self, [recording]: &mut [Recording; 1]) -> anyhow::Result<Report> {
-        let simulated = WhatIf::of_recording(recording, Step::default())?;
+        let simulated = WhatIf::of_recording(recording, WindowSize::default())?;
         let changes = self.changes.iter().map(|it| it.resolve(&simulated));
         let changes: Vec<_> = changes.collect::<anyhow::Result<_>>()?;
         if !changes.is_empty() && !self.syncs {
@@ -39,7 +39,7 @@ impl report::Report for WhatIfArgs {
             return Ok(simulated.predict(&changes, words));
         }
         let check = simulated.order_check();
-        let verdicts = check.of_recording(recording, Step::default(), |_| true)?;
+        let verdicts = check.of_recording(recording, WindowSize::default(), |_| true)?;
         let verdicts = verdicts.unwrap_or_default();
         Ok(match self.syncs {
             true => simulated.syncs(&verdicts),

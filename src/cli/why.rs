@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use ascend_trace_analysis::hang::{Late, Recorded, Report, late};
+use ascend_trace_analysis::hang::{LateRank, Recorded, Report, late};
 use ascend_trace_recording::Recording;
 
 use super::args::WhyArgs;
@@ -121,7 +121,7 @@ fn several(targets: &[WhyTarget], args: &WhyArgs) -> anyhow::Result<u8> {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct WhyDocuments<'w> {
     recordings: Vec<WhyEntry<'w>>,
-    late: Vec<Late>,
+    late: Vec<LateRank>,
 }
 
 #[derive(Serialize, JsonSchema)]

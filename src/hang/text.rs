@@ -1,7 +1,7 @@
 //! The report as text: the verdict, what never came, the threads, the streams.
 
 use ascend_trace_analysis::hang::{
-    Culprit, LastCall, Late, OpenCall, Report, RootKind, ThreadState, Verdict,
+    Culprit, LastCall, LateRank, OpenCall, Report, RootKind, ThreadState, Verdict,
 };
 use ascend_trace_analysis::stats::CallSite;
 use ascend_trace_recording::text::plain;
@@ -58,7 +58,7 @@ pub(crate) fn text(report: &Report, begin: i64) -> String {
 }
 
 /// The ranks that hold others up, from several recordings. `name` returns the name of each.
-pub(crate) fn across(late: &[Late], name: impl Fn(usize) -> Option<String>) -> String {
+pub(crate) fn across(late: &[LateRank], name: impl Fn(usize) -> Option<String>) -> String {
     let mut text = String::new();
     for (place, late) in late.iter().take(ROWS).enumerate() {
         if place == 0 {
@@ -72,8 +72,8 @@ pub(crate) fn across(late: &[Late], name: impl Fn(usize) -> Option<String>) -> S
     text
 }
 
-fn late_rank(late: &Late) -> String {
-    let Late {
+fn late_rank(late: &LateRank) -> String {
+    let LateRank {
         rank,
         size,
         count,

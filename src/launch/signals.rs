@@ -157,7 +157,7 @@ impl SignalRelay {
     fn take(&self, signal: ReceivedSignal) {
         // The kernel sends these to the process that writes to a closed pipe, or to a file that is too long. To the tool
         // that is an error.
-        if signal.sender() == SignalSender::Own || self.is_own(signal.number()) {
+        if signal.sender() == SignalSender::ThisProcess || self.is_own(signal.number()) {
             return;
         }
         let mut addressee = self
@@ -182,7 +182,7 @@ impl SignalRelay {
             SignalTarget::NoTarget { interrupted } => {
                 self.quit(number);
                 // A terminal must not end a recording that was started to ignore it.
-                let counts = signal.sender() == SignalSender::Process || !was_ignored(number);
+                let counts = signal.sender() == SignalSender::OtherProcess || !was_ignored(number);
                 *interrupted |= INTERRUPTING.contains(&number) && counts;
             }
         }
@@ -218,7 +218,7 @@ fn limits(signal: &ReceivedSignal) -> bool {
 /// The program is in this process group, unless it has left it.
 fn to_program(signal: &ReceivedSignal, program: Pid) {
     let is_for_it = match signal.sender() {
-        SignalSender::Process => is_wanted(signal, program),
+        SignalSender::OtherProcess => is_wanted(signal, program),
         // A timer that was set before the command was started.
         SignalSender::Kernel if signal.number() == SIGALRM => true,
         // A terminal that ends says so to the leader of its session, in addition to the group in its foreground.
@@ -226,7 +226,7 @@ fn to_program(signal: &ReceivedSignal, program: Pid) {
             getsid(None) == Ok(getpid()) && getpgid(Some(program)) != Ok(getpgrp())
         }
         // It has got signals of the terminal, and a limit is that of this process.
-        SignalSender::Kernel | SignalSender::Own => false,
+        SignalSender::Kernel | SignalSender::ThisProcess => false,
     };
     if is_for_it {
         // A program that is just ending cannot be signalled any more, and need not be.
@@ -237,7 +237,7 @@ fn to_program(signal: &ReceivedSignal, program: Pid) {
 /// Signals of the terminal do not reach the program by itself: it is on a separate screen.
 fn to_session(signal: &ReceivedSignal, program: Pid, leader: Pid) {
     let _ = match signal.sender() {
-        SignalSender::Process if is_wanted(signal, program) => {
+        SignalSender::OtherProcess if is_wanted(signal, program) => {
             signal.pass_on_to(program.as_raw_nonzero().get())
         }
         SignalSender::Kernel if signal.number() == SIGALRM => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_analysis::dependencies::{is_pending, runs};
-use ascend_trace_analysis::{Class, Intervals, Lane, Learner, Node, Window};
+use ascend_trace_analysis::{Intervals, Lane, Learner, Node, TaskRole, Window};
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{StreamId, Task, TaskTime, TimeRange};
 
@@ -44,14 +44,14 @@ pub(super) struct BusyInterval {
 
 /// A task that worked: the part of its bar that is work, without the time for which it waited, and without the time of
 /// others.
-struct Worked<'t> {
+struct TaskWork<'t> {
     task: &'t Task,
     time: &'t TaskTime,
     bar: TimeRange,
 }
 
 /// The tasks of a stream that worked.
-fn worked<'t>(window: &Window<'t>, stream: StreamId) -> Vec<Worked<'t>> {
+fn worked<'t>(window: &Window<'t>, stream: StreamId) -> Vec<TaskWork<'t>> {
     let trace = window.trace;
     let mut held = BTreeMap::new();
     for stall in window.stalls.lane(Lane::Stream(stream)) {
@@ -63,19 +63,19 @@ fn worked<'t>(window: &Window<'t>, stream: StreamId) -> Vec<Worked<'t>> {
     let mut until = i64::MIN;
     for id in trace.stream_tasks(stream) {
         let task = trace.task(*id);
-        let (Some(time), class) = (&task.time, Class::of(trace, task)) else {
+        let (Some(time), class) = (&task.time, TaskRole::of(trace, task)) else {
             continue;
         };
         let held_until = held.get(id).copied();
         let begin = time.begin.max(until).max(held_until.unwrap_or(i64::MIN));
         until = match class {
-            Class::Work | Class::Callback => until.max(time.end),
-            Class::EventWait | Class::SignalWait => until.max(held_until.unwrap_or(until)),
-            Class::Mark => until,
+            TaskRole::Work | TaskRole::Callback => until.max(time.end),
+            TaskRole::EventWait | TaskRole::SignalWait => until.max(held_until.unwrap_or(until)),
+            TaskRole::Mark => until,
         };
         let bar = TimeRange::new(begin, time.end);
-        if class == Class::Work && !bar.is_empty() {
-            found.push(Worked { task, time, bar });
+        if class == TaskRole::Work && !bar.is_empty() {
+            found.push(TaskWork { task, time, bar });
         }
     }
     found
@@ -85,12 +85,12 @@ fn worked<'t>(window: &Window<'t>, stream: StreamId) -> Vec<Worked<'t>> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Work {
     pub(super) pieces: Vec<BusyInterval>,
-    pub(super) estimated: Estimated,
+    pub(super) estimated: EstimateSums,
 }
 
 /// Sums of best estimates. Nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Estimated {
+pub(super) struct EstimateSums {
     pub(super) busy: i64,
     pub(super) error: i64,
     /// Tasks that ran and have no time, and those of them of which nothing is known.
@@ -98,7 +98,7 @@ pub(super) struct Estimated {
     pub(super) unestimated: u64,
 }
 
-impl Estimated {
+impl EstimateSums {
     pub(super) fn add(&mut self, more: Self) {
         self.busy += more.busy;
         self.error += more.error;
@@ -124,7 +124,7 @@ pub(super) fn work(
         let Some(own) = worked.next_if(|it| std::ptr::eq(it.task, task)) else {
             let is_untimed = task.time.is_none() && !is_pending(trace, *id);
             let submitted = trace.call(task.call).end;
-            let is_work = Class::of(trace, task) == Class::Work && runs(trace, *id);
+            let is_work = TaskRole::of(trace, task) == TaskRole::Work && runs(trace, *id);
             if is_untimed && is_work && is_here(submitted) {
                 found.estimated.untimed(learner.usual(trace, task));
             }
@@ -143,17 +143,17 @@ pub(super) fn work(
             // A part of a bar that is too long is too long as well.
             let part = own.bar.duration() as f64 / own.time.duration().max(1) as f64;
             let busy = (placed.time.duration() as f64 * part).round() as i64;
-            found.estimated.add(Estimated {
+            found.estimated.add(EstimateSums {
                 busy,
                 error: placed.error,
-                ..Estimated::default()
+                ..EstimateSums::default()
             });
         }
     }
     found
 }
 
-impl Estimated {
+impl EstimateSums {
     /// Adds a task without a time, with the usual duration of such tasks and its error.
     fn untimed(&mut self, usual: Option<(i64, i64)>) {
         let (busy, error) = usual.unwrap_or_default();
@@ -273,7 +273,7 @@ mod tests {
         for cuts in [vec![], vec![100_000], vec![10_000, 412_500, 550_000]] {
             let ends = cuts.into_iter().chain([span.end]);
             let (mut reached, mut learner) = (span.begin, Learner::default());
-            let (mut sums, mut bars) = (Estimated::default(), 0);
+            let (mut sums, mut bars) = (EstimateSums::default(), 0);
             for (place, end) in ends.enumerate() {
                 let range = TimeRange::new(reached, end);
                 let work = work(&window, StreamId(0), (range, place == 0), &mut learner);

@@ -6,7 +6,7 @@ use std::fs::File;
 use anyhow::Context;
 
 use ascend_trace_analysis::dependencies::is_pending;
-use ascend_trace_analysis::{Class, Window};
+use ascend_trace_analysis::{TaskRole, Window};
 use ascend_trace_format::record::Counter;
 use ascend_trace_recording::recording::WindowError;
 use ascend_trace_recording::{Cost, ProcessId, Recording, StreamId, TimeRange, Trace};
@@ -266,8 +266,8 @@ fn pending(window: &Window<'_>) -> Vec<PendingStream> {
     let first = streams.filter_map(|stream| {
         let tasks = trace.stream_tasks(stream);
         let waits = |task| {
-            let class = Class::of(trace, trace.task(task));
-            is_pending(trace, task) && class != Class::Mark
+            let class = TaskRole::of(trace, trace.task(task));
+            is_pending(trace, task) && class != TaskRole::Mark
         };
         let place = tasks.iter().position(|id| waits(*id))?;
         let times = tasks[..place].iter().filter_map(|id| trace.task(*id).time);

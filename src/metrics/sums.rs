@@ -10,7 +10,7 @@ use ascend_trace_analysis::{Cause, Fold, Lane, Learner, Window};
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_recording::{Card, ProcessId, StreamId, ThreadId, TimeRange, Trace};
 
-use super::device::{BusyInterval, DeviceUsage, DeviceUse, Estimated, work};
+use super::device::{BusyInterval, DeviceUsage, DeviceUse, EstimateSums, work};
 use super::families::MetricId;
 use super::steps::StepDurations;
 use super::text::{LabelValues, MetricSamples, MetricValue};
@@ -58,7 +58,7 @@ struct StreamSums {
     /// Up to here it is accounted for.
     reached: i64,
     busy: i64,
-    estimated: Estimated,
+    estimated: EstimateSums,
     /// Nothing of it was summed up yet.
     is_new: bool,
     /// It has tasks before the common point that may still get times.
@@ -70,7 +70,7 @@ impl StreamSums {
         Self {
             reached,
             busy: 0,
-            estimated: Estimated {
+            estimated: EstimateSums {
                 busy: 0,
                 error: 0,
                 untimed: 0,

@@ -13,7 +13,7 @@ use ascend_trace_collector::dictionary;
 use ascend_trace_collector::file::TraceFile;
 use ascend_trace_collector::gauge::Gauge;
 use ascend_trace_collector::switchboard::{Switchboard, WindowClock};
-use ascend_trace_collector::target::Target;
+use ascend_trace_collector::target::TraceTarget;
 use ascend_trace_collector::{Collector, ProgramEnd, RecordingOutcome, Stop, session};
 use ascend_trace_format::armed::JoinOutcome;
 use ascend_trace_format::filter::Filters;
@@ -54,7 +54,7 @@ const ENDED: &str = "the program has ended, and only its parent has its status";
 pub(crate) struct AttachOptions {
     pub(crate) pid: u32,
     /// None for a file in the working directory.
-    pub(crate) target: Option<Target>,
+    pub(crate) target: Option<TraceTarget>,
     pub(crate) duration: Option<Duration>,
     pub(crate) timing: Timing,
     pub(crate) budget: u32,

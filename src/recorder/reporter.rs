@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use ascend_trace_analysis::hang::{Report, Verdict};
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_collector::gauge::{FailedCall, Gauge};
 use ascend_trace_collector::ring::SnapshotOrigin;
 use ascend_trace_collector::switchboard::Switchboard;
@@ -274,7 +274,7 @@ impl ReporterState {
         let mut recording = source.open(last)?;
         let begin = open_trace::begin(&recording);
         let hangs = hang::fold(&recording, now);
-        let report = hangs.of_recording(&mut recording, Step::default(), |_| goes_on());
+        let report = hangs.of_recording(&mut recording, WindowSize::default(), |_| goes_on());
         Ok(report
             .context("cannot read the recording")?
             .filter(|_| goes_on())

@@ -244,13 +244,13 @@ fn counted_noun(number: u64, one: &str, many: &str) -> String {
 mod tests {
     use super::*;
     use crate::launch::ProgramExit;
-    use ascend_trace_collector::target::Target;
+    use ascend_trace_collector::target::TraceTarget;
     use std::process::ExitStatus;
 
     fn plan() -> RecordOptions {
         RecordOptions {
             words: vec!["./app".into()],
-            target: Target::Default { name: "app".into() },
+            target: TraceTarget::Default { name: "app".into() },
             live: false,
             timing: Timing::Events,
             budget: 0,

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use anyhow::Context;
 
 use ascend_trace_analysis::diff::{Diff, paired};
-use ascend_trace_analysis::steps::{Finder, Plan};
-use ascend_trace_analysis::{Fold, Needs, Step, Windows};
+use ascend_trace_analysis::steps::{Finder, RecordingSteps};
+use ascend_trace_analysis::{AnalysisNeeds, Fold, WindowSize, Windows};
 use ascend_trace_recording::Recording;
 use ascend_trace_viewer::{ComparisonResult, TraceComparer};
 
@@ -85,19 +85,20 @@ fn compare(
     if let Some(steps) = paired([a.entities(), b.entities()], &plans) {
         sender.send(ComparisonResult::Steps(steps))?;
     }
-    let changes = Diff::of_plans([&mut a, &mut b], Step::default(), plans)?;
+    let changes = Diff::of_plans([&mut a, &mut b], WindowSize::default(), plans)?;
     sender.send(ComparisonResult::Changes(Box::new(changes)))?;
     Ok(())
 }
 
-fn plan(recording: &mut Recording, by: &StepChoice<'_>) -> anyhow::Result<Plan> {
-    let plan = by.with(|it| Finder::new(it).of_recording(recording, Step::default(), |_| true))?;
+fn plan(recording: &mut Recording, by: &StepChoice<'_>) -> anyhow::Result<RecordingSteps> {
+    let plan =
+        by.with(|it| Finder::new(it).of_recording(recording, WindowSize::default(), |_| true))?;
     Ok(plan.unwrap_or_default())
 }
 
 /// When the first task began, as far as tasks have times.
 fn first_task(recording: &mut Recording) -> anyhow::Result<Option<i64>> {
-    let mut windows = Windows::of(recording, Step::default(), Needs::Calls);
+    let mut windows = Windows::of(recording, WindowSize::default(), AnalysisNeeds::Calls);
     loop {
         let found = windows.next(|window| {
             let tasks = window.trace.tasks().iter();

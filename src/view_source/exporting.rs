@@ -13,7 +13,9 @@ use anyhow::{Context, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use ascend_trace_export::{ExportSource, Exporter, SingleFile, Step, WantedPart, format, stream};
+use ascend_trace_export::{
+    ExportSource, Exporter, SingleFile, WantedPart, WindowSize, format, stream,
+};
 use ascend_trace_recording::TimeRange;
 use ascend_trace_viewer::{self as viewer, JobNews, JobProgress};
 
@@ -175,7 +177,7 @@ impl ExportThread {
         let sink = &mut SingleFile::new(writer);
         let Some(range) = self.range else {
             let mut last_report = Instant::now();
-            let step = Step::default();
+            let step = WindowSize::default();
             let what = (self.exporter, &WantedPart::default());
             stream(&mut recording, what, step, sink, &mut |done, all| {
                 if last_report.elapsed() > PAUSE {

@@ -61,7 +61,7 @@ fn calls_of_a_library_below_acl_are_recorded() {
 
 /// The streams are busy for as long as their tasks ran.
 #[track_caller]
-fn busy(trace: &Path, matched: &[(&CsvRow, truth::Entry)]) {
+fn busy(trace: &Path, matched: &[(&CsvRow, truth::TruthLogTask)]) {
     let stats = run(tool().arg("stats").arg(trace).arg("--json")).expect(0);
     let stats: Value = serde_json::from_str(&stats.out()).unwrap();
     let streams = stats["streams"].as_array().unwrap();

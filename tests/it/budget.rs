@@ -53,7 +53,7 @@ struct DeviceTime {
 impl DeviceTime {
     #[track_caller]
     fn of(recording: &Recording) -> Self {
-        let mut streams: BTreeMap<i64, Vec<truth::Entry>> = BTreeMap::new();
+        let mut streams: BTreeMap<i64, Vec<truth::TruthLogTask>> = BTreeMap::new();
         for entry in truth::read(&recording.truth()) {
             streams.entry(entry.stream_id).or_default().push(entry);
         }
@@ -63,7 +63,7 @@ impl DeviceTime {
         sums
     }
 
-    fn add(&mut self, mut tasks: Vec<truth::Entry>) {
+    fn add(&mut self, mut tasks: Vec<truth::TruthLogTask>) {
         tasks.sort_by_key(|task| task.begin);
         let (mut from, mut last) = (None, None);
         let length = |from: Option<i64>, last: Option<i64>| {

@@ -8,7 +8,7 @@ use ascend_trace_testkit::scenario::{ExpectedCause, ExpectedReason, SOFT, Scenar
 use ascend_trace_testkit::whole::opened;
 
 use crate::support::compile::built;
-use crate::support::truth::Entry;
+use crate::support::truth::TruthLogTask;
 use crate::support::{CsvRow, Recording, Run, Tables, named, program, truth};
 
 /// Situations in all programs together.
@@ -40,7 +40,7 @@ struct Played<'t> {
     calls: Vec<&'t CsvRow>,
     /// By the number of the call in `calls.csv`.
     stalls: BTreeMap<i64, &'t CsvRow>,
-    truth: BTreeMap<i64, Entry>,
+    truth: BTreeMap<i64, TruthLogTask>,
 }
 
 impl<'t> Played<'t> {

@@ -190,7 +190,7 @@ fn check_off(program: &Path) {
     // Nothing but the program's own tasks was ever on a stream.
     let executed = truth::read(&recording.truth());
     assert_eq!(executed.len(), own.tasks);
-    assert!(!executed.iter().any(truth::Entry::is_tracers));
+    assert!(!executed.iter().any(truth::TruthLogTask::is_tracers));
 }
 
 #[test]

@@ -236,7 +236,7 @@ fn nodes_are_true(recording: &Recording) -> (usize, usize) {
     let tables = Tables::of(recording);
     let tasks = submitted(&tables);
     let matched = truth::matched(&tasks, &recording.truth());
-    let replays: BTreeMap<(i64, i64), &truth::Entry> = (matched.iter())
+    let replays: BTreeMap<(i64, i64), &truth::TruthLogTask> = (matched.iter())
         .filter(|(task, _)| task.text("kind") == "graph")
         .map(|(task, entry)| ((task.number("stream_id"), task.number("seq")), entry))
         .collect();
@@ -250,7 +250,7 @@ fn nodes_are_true(recording: &Recording) -> (usize, usize) {
     for row in recorded.filter(|row| row.number("part") == 0) {
         let key = (row.number("task_stream_id"), row.number("sequence"));
         let replay = replays[&key];
-        let is_it = |node: &&truth::Entry| {
+        let is_it = |node: &&truth::TruthLogTask| {
             let is_inside = node.begin >= replay.begin && node.end <= replay.end;
             is_inside && node.stream_id == row.number("stream_id")
         };

@@ -234,7 +234,10 @@ fn without_timing_no_call_of_the_tracers_own_is_made() {
         let tables = Tables::of(&recording);
         let executed = truth::read(&recording.truth());
         assert_eq!(executed.len(), tables.tasks.len(), "{name}");
-        assert!(!executed.iter().any(truth::Entry::is_tracers), "{name}");
+        assert!(
+            !executed.iter().any(truth::TruthLogTask::is_tracers),
+            "{name}"
+        );
         assert!(
             tables.calls.iter().all(|call| call.text("depth") == "0"),
             "{name}"

@@ -40,12 +40,12 @@ struct Playback {
     /// Rows per second; everything at once without.
     pace: Option<f64>,
     taken: usize,
-    log: Lines,
+    log: GeneratedLog,
 }
 
-struct Lines(Vec<String>);
+struct GeneratedLog(Vec<String>);
 
-impl ProgramLog for Lines {
+impl ProgramLog for GeneratedLog {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -144,7 +144,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         begin: Instant::now(),
         pace: live.then_some(8.0),
         taken: 0,
-        log: Lines(Vec::new()),
+        log: GeneratedLog(Vec::new()),
     };
     let options = ViewOptions {
         title: "./train --steps 3".to_owned(),

@@ -19,7 +19,7 @@ pub(crate) use next_match::MatchQuery;
 pub(crate) use stalls::{FoundStall, StallQuery, WantedStalls};
 pub(crate) use statistics::{SlowestQuery, StatsQuery};
 
-use crate::item::{Item, TrackKey};
+use crate::item::{CallOrTask, TrackKey};
 use crate::job::JobProgress;
 use crate::ranges::RangeLines;
 use crate::search::SearchMatch;
@@ -31,7 +31,7 @@ pub struct BackgroundQuery {
     /// Counts the jobs of a view.
     pub(crate) number: u64,
     pub(crate) kind: QueryKind,
-    pub(crate) course: QueryCourse,
+    pub(crate) course: QueryPosition,
 }
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(crate) enum QueryKind {
 
 /// Position and direction of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct QueryCourse {
+pub(crate) struct QueryPosition {
     pub(crate) towards: SearchDirection,
     /// The timestamp where it began.
     pub(crate) begun: i64,
@@ -65,7 +65,7 @@ pub(crate) struct QueryCourse {
     pub(crate) wrapped: bool,
 }
 
-impl QueryCourse {
+impl QueryPosition {
     pub(crate) fn new(forward: bool, begun: i64, wraps: bool) -> Self {
         Self {
             towards: match forward {
@@ -84,7 +84,7 @@ impl QueryCourse {
     }
 
     /// Goes on behind a range that has been looked at.
-    fn pass(&mut self, range: TimeRange) {
+    fn move_past(&mut self, range: TimeRange) {
         self.next = match self.towards {
             SearchDirection::Later => range.end.saturating_add(1),
             SearchDirection::Earlier => range.begin.saturating_sub(1),
@@ -100,7 +100,7 @@ impl QueryCourse {
     }
 
     /// Whether a second round has reached the begin of the first one.
-    fn is_round(&self, reached: i64) -> bool {
+    fn is_full_circle(&self, reached: i64) -> bool {
         self.wrapped
             && match self.towards {
                 SearchDirection::Later => reached > self.begun,
@@ -202,7 +202,7 @@ impl FoundElsewhere {
         })
     }
 
-    fn of(trace: &Trace, item: Item) -> Self {
+    fn of(trace: &Trace, item: CallOrTask) -> Self {
         Self {
             span: item.span(trace),
             lane: item.track(trace),

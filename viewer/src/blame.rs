@@ -5,7 +5,7 @@ use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{CallId, ThreadId, Trace};
 
 use crate::display_names;
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::text::{duration, short_name};
 
 /// Stalls of a thread that are looked at to find the one that held a stream up.
@@ -55,7 +55,7 @@ fn forms(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
         }
         Cause::Callback if !is_of_function(trace, stall) => vec!["host function".to_owned()],
         Cause::Callback => {
-            let name = Item::from(stall.node).label(trace);
+            let name = CallOrTask::from(stall.node).label(trace);
             vec![
                 format!("host function '{name}'"),
                 format!("host function '{}'", short_name(&name)),
@@ -84,7 +84,7 @@ fn awaited(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String>
             (format!("waits for {what}"), what)
         }
         cause => {
-            let name = Item::from(stall.node).name(trace).to_owned();
+            let name = CallOrTask::from(stall.node).name(trace).to_owned();
             let short = match cause {
                 Cause::QueueFull => "queue full",
                 Cause::HostCopy => "copy",
@@ -109,7 +109,7 @@ fn awaited(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String>
 
 /// A call that had not returned after its target was done.
 fn returning(trace: &Trace, stall: &Stall) -> Vec<String> {
-    let name = Item::from(stall.node).name(trace);
+    let name = CallOrTask::from(stall.node).name(trace);
     vec![
         format!("{name} returns"),
         format!("{} returns", short_name(name)),
@@ -125,7 +125,7 @@ fn source(trace: &Trace, culprit: &Culprit, device: Option<u32>) -> (String, Opt
         .map(|id| display_names::stream_from(trace, id, device));
     let task = culprit
         .task
-        .map(|id| Item::Task(id).label(trace).into_owned());
+        .map(|id| CallOrTask::Task(id).label(trace).into_owned());
     (
         stream.map(|it| format!(" ← {it}")).unwrap_or_default(),
         task,
@@ -146,7 +146,7 @@ fn device_of(trace: &Trace, stall: &Stall) -> Option<u32> {
 
 /// The thread that came late.
 fn of_host(trace: &Trace, stall: &Stall, what: &str) -> Vec<String> {
-    let call = Item::from(stall.node).call(trace);
+    let call = CallOrTask::from(stall.node).call(trace);
     let thread = display_names::thread(trace, trace.call(call).thread);
     vec![format!("{what} ← {thread}"), what.to_owned()]
 }
@@ -158,12 +158,12 @@ fn held_up(known: StallContext<'_>, trace: &Trace, stall: &Stall) -> Vec<String>
         Cause::ReturnLatency => "return latency",
         _ => "host blocked",
     };
-    let submission = Item::from(stall.node).call(trace);
+    let submission = CallOrTask::from(stall.node).call(trace);
     let thread = trace.call(submission).thread;
     let Some(call) = blocker(known, stall, thread) else {
         return vec![short.to_owned()];
     };
-    let name = Item::Call(call).name(trace);
+    let name = CallOrTask::Call(call).name(trace);
     let thread = display_names::thread(trace, thread);
     vec![
         format!("{short} ← {thread} in {name}"),

@@ -14,11 +14,11 @@ pub(crate) struct BlameId(u32);
 
 /// Everyone who was to blame for a stall that was listed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Blames {
+pub(crate) struct BlameTable {
     all: Vec<Blame>,
 }
 
-impl Blames {
+impl BlameTable {
     pub(crate) fn id(&mut self, blame: &Blame) -> BlameId {
         let place = self.all.iter().position(|it| it == blame);
         let place = place.unwrap_or_else(|| {
@@ -65,7 +65,7 @@ impl BlamedStalls {
     }
 
     /// The longest of the stalls that someone is to blame for and that are `wanted`.
-    pub(crate) fn worst(
+    pub(crate) fn longest(
         &self,
         blame: &Blame,
         most: usize,
@@ -90,7 +90,7 @@ pub(crate) fn is_grouped(stall: &Stall, least: i64) -> bool {
 }
 
 /// Whom a group blames.
-pub(crate) fn words(trace: &Trace, blame: &Blame) -> String {
+pub(crate) fn text_of_blame(trace: &Trace, blame: &Blame) -> String {
     let stream = |id| display_names::lane(trace, crate::item::TrackKey::Stream(id));
     let whom = match &blame.whom {
         Blamed::Task(id, name) => format!("{} '{name}'", stream(*id)),

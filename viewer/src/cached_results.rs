@@ -10,7 +10,7 @@ use ascend_trace_analysis::stats::StallGroup;
 use ascend_trace_recording::{ThreadId, TimeRange};
 
 use crate::background_query::FoundStall;
-use crate::panels::StallFilter;
+use crate::panels::StallPanel;
 
 /// Parameters of a result.
 pub(crate) trait ResultKey: PartialEq + 'static {
@@ -55,7 +55,7 @@ impl ResultCache {
 /// The longest stalls of all of a recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LongestStallsKey {
-    pub(crate) which: StallFilter,
+    pub(crate) which: StallPanel,
     pub(crate) least: i64,
     pub(crate) hidden: usize,
 }

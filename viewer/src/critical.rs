@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ascend_trace_analysis::critical::{Critical, Owner, Segment, SegmentKind, Share};
+use ascend_trace_analysis::critical::{Critical, Owner, PathShare, Segment, SegmentKind};
 use ascend_trace_recording::{TimeRange, Trace};
 
 use crate::background_query::FoundElsewhere;
@@ -57,7 +57,7 @@ pub(crate) struct PathLines {
 /// Pieces of one kind and name.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedPieces {
-    pub(crate) share: Share,
+    pub(crate) share: PathShare,
     pub(crate) ties: u64,
     pub(crate) longest: Segment,
 }

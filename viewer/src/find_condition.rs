@@ -8,7 +8,7 @@ use ascend_trace_recording::{Call, Function, Range, Trace};
 use regex::{Regex, RegexBuilder};
 
 use crate::display_names;
-use crate::item::Item;
+use crate::item::CallOrTask;
 
 /// A question.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +59,7 @@ impl FindCondition {
     }
 
     /// Whether an item meets all conditions; `named` says that its function's name does.
-    pub(crate) fn is_match(&self, trace: &Trace, item: Item, named: bool) -> bool {
+    pub(crate) fn is_match(&self, trace: &Trace, item: CallOrTask, named: bool) -> bool {
         let call = trace.call(item.call(trace));
         (!self.failed || item.failed(trace))
             && self.has_length(trace, item)
@@ -79,7 +79,7 @@ impl FindCondition {
         !self.names.is_empty() && !self.failed && self.arguments.is_empty()
     }
 
-    fn has_length(&self, trace: &Trace, item: Item) -> bool {
+    fn has_length(&self, trace: &Trace, item: CallOrTask) -> bool {
         self.has_duration(item.length(trace))
     }
 
@@ -160,8 +160,8 @@ mod tests {
              s2: Add[5us..6us] =107000",
         );
         let query = FindCondition::parse(text).expect(text);
-        let tasks = (0..trace.tasks().len() as u32).map(|id| Item::Task(TaskId(id)));
-        let function = |item: Item| trace.function(trace.call(item.call(&trace)).function);
+        let tasks = (0..trace.tasks().len() as u32).map(|id| CallOrTask::Task(TaskId(id)));
+        let function = |item: CallOrTask| trace.function(trace.call(item.call(&trace)).function);
         let found =
             tasks.filter(|item| query.is_match(&trace, *item, query.has_name(function(*item))));
         found

@@ -54,7 +54,7 @@ impl FlameGraph {
     }
 
     /// Moves to the sibling.
-    pub(crate) fn beside(&mut self, forward: bool) {
+    pub(crate) fn move_to_sibling(&mut self, forward: bool) {
         let nodes = self.tree.nodes();
         let siblings = &nodes[nodes[self.cursor].parent].children;
         let place = siblings.iter().position(|it| *it == self.cursor);

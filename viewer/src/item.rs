@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ascend_trace_analysis::collectives::Places;
+use ascend_trace_analysis::collectives::CollectiveArguments;
 use ascend_trace_analysis::graphs::single_task_label;
 use ascend_trace_analysis::{Lane, Node};
 use ascend_trace_format::api::{RetKind, TaskKind};
@@ -113,7 +113,11 @@ impl TrackKey {
 }
 
 /// Lines that show a task in addition to that of its stream.
-pub(crate) fn copies(trace: &Trace, id: TaskId, places: Option<&Places>) -> Option<TrackKey> {
+pub(crate) fn copies(
+    trace: &Trace,
+    id: TaskId,
+    places: Option<&CollectiveArguments>,
+) -> Option<TrackKey> {
     let task = trace.task(id);
     let stream = trace.lane_of(task.stream);
     if task.kind == TaskKind::HostFunc {
@@ -125,12 +129,12 @@ pub(crate) fn copies(trace: &Trace, id: TaskId, places: Option<&Places>) -> Opti
 
 /// A task or a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Item {
+pub(crate) enum CallOrTask {
     Task(TaskId),
     Call(CallId),
 }
 
-impl From<Node> for Item {
+impl From<Node> for CallOrTask {
     fn from(node: Node) -> Self {
         match node {
             Node::Task(task) => Self::Task(task),
@@ -139,7 +143,7 @@ impl From<Node> for Item {
     }
 }
 
-impl Item {
+impl CallOrTask {
     pub(crate) fn node(self) -> Node {
         match self {
             Self::Task(task) => Node::Task(task),
@@ -159,7 +163,7 @@ impl Item {
         let copy = || match self {
             Self::Task(id) => {
                 let call = trace.call(trace.task(id).call);
-                let places = Places::of(trace.function(call.function));
+                let places = CollectiveArguments::of(trace.function(call.function));
                 copies(trace, id, places.as_ref())
             }
             Self::Call(_) => None,

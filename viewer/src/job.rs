@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ascend_trace_recording::TimeRange;
 
-use crate::background_query::{BackgroundQuery, QueryCourse};
+use crate::background_query::{BackgroundQuery, QueryPosition};
 use crate::text::{duration, fit};
 
 /// Something that takes time.
@@ -95,7 +95,7 @@ pub(crate) struct RunningJob {
     /// The search text, or the written file.
     pub(crate) what: String,
     /// The direction of a job that goes through the recording.
-    pub(crate) course: Option<QueryCourse>,
+    pub(crate) course: Option<QueryPosition>,
     /// The last reported progress.
     reached: Option<JobProgress>,
     since: Duration,
@@ -166,7 +166,7 @@ impl JobQueue {
         &mut self,
         job: Job,
         what: String,
-        course: Option<QueryCourse>,
+        course: Option<QueryPosition>,
         now: Duration,
     ) {
         let kind = job.kind();

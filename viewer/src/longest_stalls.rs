@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::{Stall, Stalls};
 
-use crate::item::Item;
+use crate::item::CallOrTask;
 
 /// How many stand out: those that head the list of the longest stalls.
 const COUNT: usize = 3;
@@ -30,8 +30,8 @@ impl LongestStalls {
     }
 
     /// Whether a wait or a call that blocked is one of them.
-    pub(crate) fn has_item(&self, item: Item) -> bool {
+    pub(crate) fn has_item(&self, item: CallOrTask) -> bool {
         let mut items = self.0.iter().filter(|stall| !stall.is_gap());
-        items.any(|stall| Item::from(stall.node) == item)
+        items.any(|stall| CallOrTask::from(stall.node) == item)
     }
 }

@@ -7,8 +7,8 @@ mod view;
 
 use std::sync::Arc;
 
-use ascend_trace_analysis::diff::{Row, SubjectKind};
-use ascend_trace_analysis::steps::Cut;
+use ascend_trace_analysis::diff::{DiffRow, SubjectKind};
+use ascend_trace_analysis::steps::FoundStep;
 use ascend_trace_recording::TimeRange;
 
 pub use comparison::{ComparisonResult, TraceComparer};
@@ -37,7 +37,7 @@ pub(crate) struct ViewPair {
     offset: Option<i64>,
     aligned: AlignedPoint,
     /// The steps of both, if both have some.
-    steps: Option<[Vec<Cut>; 2]>,
+    steps: Option<[Vec<FoundStep>; 2]>,
     /// The comparison goes on.
     is_comparing: bool,
     /// The user has chosen another place than the first one.
@@ -335,7 +335,7 @@ impl ViewPair {
         &mut self,
         worlds: PairData<'_>,
         half: usize,
-        row: &Row,
+        row: &DiffRow,
         range: TimeRange,
     ) -> bool {
         let is_task = match row.kind {

@@ -30,14 +30,14 @@ pub(crate) use communication::Communication;
 pub(crate) use critical::PathListing;
 pub(crate) use findings::Findings;
 pub(crate) use memory::Memory;
-pub(crate) use stalls::StallFilter;
+pub(crate) use stalls::StallPanel;
 pub(crate) use statistics::StatsPage;
 pub(crate) use steps::found as found_step;
 
 /// The list of panels. Each has the state that selects its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PanelKind {
-    Stalls(StallFilter),
+    Stalls(StallPanel),
     Blames(Blames),
     Findings(Findings),
     Critical(PathListing),

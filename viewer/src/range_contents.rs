@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ascend_trace_analysis::Intervals;
 use ascend_trace_recording::{Call, Trace};
 
-use crate::item::{Category, Item, TrackKey};
+use crate::item::{CallOrTask, Category, TrackKey};
 use crate::ranges::RangeId;
 use crate::tracks::SliceTracks;
 
@@ -83,7 +83,7 @@ impl RangeContents {
                 continue;
             }
             spans.push(time.range());
-            let entry = names.entry(Item::Task(id).name(trace)).or_default();
+            let entry = names.entry(CallOrTask::Task(id).name(trace)).or_default();
             entry.0 += 1;
             entry.1 = entry.1.saturating_add(time.end.saturating_sub(time.begin));
         }

@@ -2,7 +2,7 @@
 
 use ascend_trace_recording::{TimeRange, Trace};
 
-use crate::item::Item;
+use crate::item::CallOrTask;
 
 /// The place of an item among those that do the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl DurationRank {
     }
 
     /// Nothing for a task without a time.
-    pub(crate) fn of(trace: &Trace, item: Item) -> Option<Self> {
+    pub(crate) fn of(trace: &Trace, item: CallOrTask) -> Option<Self> {
         let own = timed(trace, item)?;
         let mut rank = Self {
             count: 0,
@@ -38,20 +38,20 @@ impl DurationRank {
     }
 }
 
-fn timed(trace: &Trace, item: Item) -> Option<i64> {
+fn timed(trace: &Trace, item: CallOrTask) -> Option<i64> {
     let known = match item {
-        Item::Task(id) => trace.task(id).time.is_some(),
-        Item::Call(_) => true,
+        CallOrTask::Task(id) => trace.task(id).time.is_some(),
+        CallOrTask::Call(_) => true,
     };
     known.then(|| item.length(trace))
 }
 
 /// Everything of the same name: tasks among tasks, calls among calls.
-fn kind(trace: &Trace, item: Item) -> Box<dyn Iterator<Item = Item> + '_> {
+fn kind(trace: &Trace, item: CallOrTask) -> Box<dyn Iterator<Item = CallOrTask> + '_> {
     let function = trace.call(item.call(trace)).function;
     let same = move |call| trace.call(call).function == function;
     match item {
-        Item::Task(id) => {
+        CallOrTask::Task(id) => {
             let name = trace.task_name(trace.task(id));
             let tasks = (0..trace.tasks().len() as u32).map(ascend_trace_recording::TaskId);
             Box::new(
@@ -60,12 +60,12 @@ fn kind(trace: &Trace, item: Item) -> Box<dyn Iterator<Item = Item> + '_> {
                         let task = trace.task(*id);
                         same(task.call) && trace.task_name(task) == name
                     })
-                    .map(Item::Task),
+                    .map(CallOrTask::Task),
             )
         }
-        Item::Call(_) => {
+        CallOrTask::Call(_) => {
             let calls = (0..trace.calls().len() as u32).map(ascend_trace_recording::CallId);
-            Box::new(calls.filter(move |id| same(*id)).map(Item::Call))
+            Box::new(calls.filter(move |id| same(*id)).map(CallOrTask::Call))
         }
     }
 }
@@ -73,15 +73,15 @@ fn kind(trace: &Trace, item: Item) -> Box<dyn Iterator<Item = Item> + '_> {
 /// The longest of everything that has a name and begins in a range.
 pub(crate) fn slowest(
     trace: &Trace,
-    is_wanted: impl Fn(Item) -> bool,
+    is_wanted: impl Fn(CallOrTask) -> bool,
     range: TimeRange,
-) -> Option<Item> {
-    let tasks =
-        (0..trace.tasks().len() as u32).map(|id| Item::Task(ascend_trace_recording::TaskId(id)));
-    let calls =
-        (0..trace.calls().len() as u32).map(|id| Item::Call(ascend_trace_recording::CallId(id)));
+) -> Option<CallOrTask> {
+    let tasks = (0..trace.tasks().len() as u32)
+        .map(|id| CallOrTask::Task(ascend_trace_recording::TaskId(id)));
+    let calls = (0..trace.calls().len() as u32)
+        .map(|id| CallOrTask::Call(ascend_trace_recording::CallId(id)));
     // An item at the end of the range, such as one of the next step, is outside.
-    let in_range = |item: &Item| {
+    let in_range = |item: &CallOrTask| {
         let span = item.span(trace);
         range.overlaps(span) && (span.begin < range.end || range.begin == range.end)
     };
@@ -106,7 +106,7 @@ mod tests {
     fn an_item_is_ranked_among_those_of_its_name() {
         let trace =
             timeline("s1: A[0..10us] B[20us..90us] A[100us..130us] A[200us..210us] A[timing-off]");
-        let rank = |id| DurationRank::of(&trace, Item::Task(TaskId(id)));
+        let rank = |id| DurationRank::of(&trace, CallOrTask::Task(TaskId(id)));
         let expected = DurationRank {
             count: 3,
             longer: 1,

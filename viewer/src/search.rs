@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ascend_trace_recording::{CallId, FunctionId, Range, TaskId, TimeRange, Trace};
 
 use crate::find_condition::FindCondition;
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::ranges::{DEEPEST, RangeId, RangeLines};
 use crate::selection::Selection;
 use crate::tracks::SliceTracks;
@@ -13,7 +13,7 @@ use crate::tracks::SliceTracks;
 /// A result of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SearchMatch {
-    Item(Item),
+    Item(CallOrTask),
     Range(RangeId),
 }
 
@@ -53,8 +53,10 @@ impl SearchMatch {
 
 /// All calls, tasks and ranges that begin in a range, both ends included.
 pub(crate) fn all_in(trace: &Trace, range: TimeRange) -> impl Iterator<Item = SearchMatch> {
-    let tasks = (0..trace.tasks().len() as u32).map(|id| SearchMatch::Item(Item::Task(TaskId(id))));
-    let calls = (0..trace.calls().len() as u32).map(|id| SearchMatch::Item(Item::Call(CallId(id))));
+    let tasks =
+        (0..trace.tasks().len() as u32).map(|id| SearchMatch::Item(CallOrTask::Task(TaskId(id))));
+    let calls =
+        (0..trace.calls().len() as u32).map(|id| SearchMatch::Item(CallOrTask::Call(CallId(id))));
     let ranges = (0..trace.ranges().len() as u32).map(|id| SearchMatch::Range(RangeId(id)));
     let all = tasks.chain(calls).chain(ranges);
     all.filter(move |it| range.contains(it.begin(trace)))
@@ -123,10 +125,10 @@ impl Search {
         range.is_some_and(|range| self.query.is_range(range))
     }
 
-    fn is_item(&self, trace: &Trace, item: Item) -> bool {
+    fn is_item(&self, trace: &Trace, item: CallOrTask) -> bool {
         let call = trace.call(item.call(trace));
         // A launch is found as the task that it submitted.
-        if matches!(item, Item::Call(_)) && call.task.is_some() {
+        if matches!(item, CallOrTask::Call(_)) && call.task.is_some() {
             return false;
         }
         let FunctionId(function) = call.function;
@@ -183,7 +185,7 @@ impl Search {
                 true => track.after(trace, time, item),
                 false => track.before(trace, time, item),
             };
-            let key = |item: Item| (item.span(trace).begin, Some(item));
+            let key = |item: CallOrTask| (item.span(trace).begin, Some(item));
             let mut items = std::iter::successors(step(start), |item| step(key(*item)));
             items.find(|item| self.is_item(trace, *item))
         });

@@ -3,14 +3,14 @@
 use ascend_trace_analysis::Stall;
 use ascend_trace_recording::{Call, ThreadId, TimeRange, Trace};
 
-use crate::item::{Item, TrackKey};
+use crate::item::{CallOrTask, TrackKey};
 use crate::nodes::ReplayNode;
 use crate::ranges::RangeId;
 
 /// The selection under the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Selection {
-    Item(Item),
+    Item(CallOrTask),
     /// A stall that is no task and no call: an idle stretch of a stream.
     Gap(Stall),
     /// A range that the program named, and the line that it is on.
@@ -46,7 +46,7 @@ impl OpenCall {
 }
 
 impl Selection {
-    pub(crate) fn item(self) -> Option<Item> {
+    pub(crate) fn item(self) -> Option<CallOrTask> {
         match self {
             Self::Item(item) => Some(item),
             Self::Gap(_) | Self::Range(..) | Self::Node(_) | Self::Open(_) => None,
@@ -95,6 +95,6 @@ pub(crate) fn is_gap(stall: &Stall) -> bool {
 pub(crate) fn of_stall(stall: Stall) -> Selection {
     match is_gap(&stall) {
         true => Selection::Gap(stall),
-        false => Selection::Item(Item::from(stall.node)),
+        false => Selection::Item(CallOrTask::from(stall.node)),
     }
 }

@@ -3,7 +3,7 @@
 use ascend_trace_analysis::{Lane, Stall, Stalls};
 use ascend_trace_recording::{Range, StreamId, ThreadId, Trace};
 
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::ranges::RangeId;
 use crate::selection::{OpenCall, Selection, of_stall};
 
@@ -46,7 +46,7 @@ impl StableId {
                 end: stall.end,
             }),
             Selection::Item(item) => Some(Self::of_item(item, trace)),
-            Selection::Node(node) => Some(Self::of_item(Item::Task(node.replay), trace)),
+            Selection::Node(node) => Some(Self::of_item(CallOrTask::Task(node.replay), trace)),
             Selection::Open(open) => Some(Self::of_open(open)),
             Selection::Range(id, level) => {
                 let range = trace.ranges().get(id.index())?;
@@ -69,9 +69,9 @@ impl StableId {
         }
     }
 
-    pub(crate) fn of_item(item: Item, trace: &Trace) -> Self {
+    pub(crate) fn of_item(item: CallOrTask, trace: &Trace) -> Self {
         match item {
-            Item::Task(id) => {
+            CallOrTask::Task(id) => {
                 let task = trace.task(id);
                 Self::Task {
                     stream: task.stream,
@@ -80,7 +80,7 @@ impl StableId {
                     begin: item.span(trace).begin,
                 }
             }
-            Item::Call(id) => {
+            CallOrTask::Call(id) => {
                 let call = trace.call(id);
                 Self::Call {
                     thread: call.thread,
@@ -137,7 +137,7 @@ impl StableId {
         own.next().map(Selection::Open)
     }
 
-    pub(crate) fn find_item(self, trace: &Trace) -> Option<Item> {
+    pub(crate) fn find_item(self, trace: &Trace) -> Option<CallOrTask> {
         match self {
             Self::Range { .. } | Self::Stall { .. } => None,
             Self::Task {
@@ -151,7 +151,7 @@ impl StableId {
                 let same = tasks[place..].iter().map(|id| (*id, trace.task(*id)));
                 let mut same = same.take_while(|(_, task)| task.sequence == sequence);
                 let (id, _) = same.find(|(_, task)| trace.call(task.call).begin == launched)?;
-                Some(Item::Task(id))
+                Some(CallOrTask::Task(id))
             }
             Self::Call {
                 thread,
@@ -163,7 +163,7 @@ impl StableId {
                 let same = calls[place..].iter().map(|id| (*id, trace.call(*id)));
                 let mut same = same.take_while(|(_, call)| call.begin == begin);
                 let (id, _) = same.find(|(_, call)| call.depth == depth)?;
-                Some(Item::Call(id))
+                Some(CallOrTask::Call(id))
             }
         }
     }

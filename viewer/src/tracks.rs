@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_analysis::collectives::Places;
+use ascend_trace_analysis::collectives::CollectiveArguments;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::{Call, CallId, StreamId, TaskId, TimeRange, Trace};
 
-use crate::item::{Category, Item, TrackKey, copies};
+use crate::item::{CallOrTask, Category, TrackKey, copies};
 use crate::pyramid::{CategoryTotals, SumPyramid};
 
 /// The slices of one line.
@@ -38,20 +38,24 @@ impl SliceTrack {
     }
 
     /// The slice at a position in time order.
-    pub(crate) fn item(&self, index: usize) -> Option<Item> {
+    pub(crate) fn item(&self, index: usize) -> Option<CallOrTask> {
         self.items.get(index).map(|id| self.wrap(*id))
     }
 
-    fn wrap(&self, id: u32) -> Item {
+    fn wrap(&self, id: u32) -> CallOrTask {
         match self.key {
-            TrackKey::Thread(..) => Item::Call(CallId(id)),
-            _ => Item::Task(TaskId(id)),
+            TrackKey::Thread(..) => CallOrTask::Call(CallId(id)),
+            _ => CallOrTask::Task(TaskId(id)),
         }
     }
 
     /// Tasks that are drawn at their launch, in `[begin, end]`: first those that have no time, then
     /// those with a time that may still arrive.
-    pub(crate) fn launches(&self, trace: &Trace, window: TimeRange) -> impl Iterator<Item = Item> {
+    pub(crate) fn launches(
+        &self,
+        trace: &Trace,
+        window: TimeRange,
+    ) -> impl Iterator<Item = CallOrTask> {
         let part = |all: &[u32]| {
             let first = all.partition_point(|id| self.begin(trace, *id) < window.begin);
             let last = all.partition_point(|id| self.begin(trace, *id) <= window.end);
@@ -124,7 +128,12 @@ impl SliceTrack {
 
     /// The nearest item after `(time, item)` in time order; a missing item stands before all
     /// that begin at that time.
-    pub(crate) fn after(&self, trace: &Trace, time: i64, item: Option<Item>) -> Option<Item> {
+    pub(crate) fn after(
+        &self,
+        trace: &Trace,
+        time: i64,
+        item: Option<CallOrTask>,
+    ) -> Option<CallOrTask> {
         let key = |id: &u32| (self.begin(trace, *id), Some(self.wrap(*id)));
         let next = |all: &[u32]| {
             let place = all.partition_point(|id| key(id) <= (time, item));
@@ -135,7 +144,12 @@ impl SliceTrack {
     }
 
     /// The nearest item before `(time, item)`; see [`Self::after`].
-    pub(crate) fn before(&self, trace: &Trace, time: i64, item: Option<Item>) -> Option<Item> {
+    pub(crate) fn before(
+        &self,
+        trace: &Trace,
+        time: i64,
+        item: Option<CallOrTask>,
+    ) -> Option<CallOrTask> {
         let key = |id: &u32| (self.begin(trace, *id), Some(self.wrap(*id)));
         let previous = |all: &[u32]| {
             let place = all.partition_point(|id| key(id) < (time, item));
@@ -146,10 +160,10 @@ impl SliceTrack {
     }
 
     /// The item at a timestamp, else the nearest one.
-    pub(crate) fn nearest(&self, trace: &Trace, time: i64) -> Option<Item> {
+    pub(crate) fn nearest(&self, trace: &Trace, time: i64) -> Option<CallOrTask> {
         let before = self.before(trace, time, None);
         let after = self.after(trace, time, None);
-        let distance = |item: &Item| {
+        let distance = |item: &CallOrTask| {
             let TimeRange { begin, end } = item.span(trace);
             (begin - time).max(time - end).max(0)
         };
@@ -178,7 +192,7 @@ impl SliceTrack {
         if task.time.is_some() {
             return self.insert(trace, id);
         }
-        let begin = |id| Item::Task(TaskId(id)).span(trace).begin;
+        let begin = |id| CallOrTask::Task(TaskId(id)).span(trace).begin;
         let list = match task.untimed {
             Untimed::Timed => &mut self.pending,
             _ => &mut self.untimed,
@@ -216,7 +230,7 @@ fn gallop(items: &[u32], from: usize, before: impl Fn(&u32) -> bool) -> usize {
 pub(crate) struct SliceTracks {
     tracks: BTreeMap<TrackKey, SliceTrack>,
     /// By function: the argument that names a collective.
-    places: Vec<Option<Places>>,
+    places: Vec<Option<CollectiveArguments>>,
     /// Calls that are under way, as of the last update.
     open: Vec<Call>,
     streams: usize,
@@ -264,7 +278,7 @@ impl SliceTracks {
         }
         self.streams = trace.streams().len();
         for function in trace.functions().iter().skip(self.places.len()) {
-            self.places.push(Places::of(function));
+            self.places.push(CollectiveArguments::of(function));
         }
         for index in self.tasks..trace.tasks().len() {
             let task = &trace.tasks()[index];

@@ -33,7 +33,7 @@ use crate::app::{App, FollowMode, InputMode, ViewData, refresh_inside, refresh_r
 use crate::event::{InputEvent, KeyCode, KeyEvent, KeyModifiers};
 use crate::job;
 use crate::list::ListState;
-use crate::panels::{Blames, Bookmarks, Commands, Findings, PanelKind, StallFilter, StatsPage};
+use crate::panels::{Blames, Bookmarks, Commands, Findings, PanelKind, StallPanel, StatsPage};
 use crate::prompt::PromptPurpose;
 use crate::source::{RecordingOrder, RecordingState, SourceProgress};
 
@@ -263,7 +263,7 @@ pub(crate) fn perform(app: &mut App, world: ViewData<'_>, action: Action) -> Vec
         Action::NextMatch => select::next_match(app, world, true),
         Action::PreviousMatch => select::next_match(app, world, false),
         Action::NextFailure => select::next_failure(app, world),
-        Action::ListStalls => lists::toggle(app, world, PanelKind::Stalls(StallFilter::All)),
+        Action::ListStalls => lists::toggle(app, world, PanelKind::Stalls(StallPanel::All)),
         Action::ListBlames => lists::toggle(app, world, PanelKind::Blames(Blames)),
         Action::ListFindings => {
             return perform(app, world, Action::Panel(PanelKind::Findings(Findings)));

@@ -1,6 +1,6 @@
 //! The visible place, and the history of places.
 
-use crate::item::{Item, TrackKey};
+use crate::item::{CallOrTask, TrackKey};
 use crate::selection::Selection;
 use crate::viewport::Viewport;
 
@@ -32,7 +32,7 @@ pub(crate) struct ViewPosition {
 /// The last step along a dependency, and the other ones that were possible.
 #[derive(Clone, Debug)]
 pub(crate) struct DependencyWalk {
-    pub(crate) choices: Vec<Item>,
+    pub(crate) choices: Vec<CallOrTask>,
     pub(crate) chosen: usize,
     /// Where the walk went before, first to last; `true` for steps to a cause.
     pub(crate) trail: Vec<(Selection, bool)>,

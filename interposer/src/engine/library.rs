@@ -10,7 +10,7 @@ use super::{entrance, patched};
 use ascend_trace_format::record::{Text, kinds};
 
 use crate::hooks::SHAPES;
-use crate::loader::fork_guard::Inside;
+use crate::loader::fork_guard::InsideGuard;
 use crate::loader::walk::{self, Holder};
 use crate::stubs::{self, Refusal};
 use crate::{emit, libraries, names, real, symbol_lookups};
@@ -51,7 +51,7 @@ pub(super) fn patch(engine: &EngineTable, holder: &Holder, is_first: bool) -> bo
         publish,
     };
     // The engine asks the loader as well.
-    let _inside = Inside::enter();
+    let _inside = InsideGuard::enter();
     // SAFETY: the library is pinned, the replacements are wrappers and stubs for these functions;
     // only one thread comes here at a time.
     unsafe { (engine.install)(&raw const host, patches.as_mut_ptr(), patches.len()) };

@@ -3,7 +3,7 @@
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
-use crate::table::{Entry, HandleTable};
+use crate::table::{HandleTable, TableEntry};
 
 struct Original {
     /// Where the function begins.
@@ -12,7 +12,7 @@ struct Original {
     original: AtomicU64,
 }
 
-impl Entry for Original {
+impl TableEntry for Original {
     fn key(&self) -> &AtomicU64 {
         &self.address
     }

@@ -11,7 +11,7 @@ use super::{dlsym, walk};
 use crate::errno::Errno;
 use crate::{engine, names, real, second_address, stubs};
 
-type Info = libc::Dl_info;
+type SymbolInfo = libc::Dl_info;
 
 /// Stands in for the C library's.
 ///
@@ -19,8 +19,8 @@ type Info = libc::Dl_info;
 /// As `dladdr`.
 // SAFETY: the name is the C library's on purpose.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn dladdr(address: *const c_void, info: *mut Info) -> c_int {
-    type Real = unsafe extern "C" fn(*const c_void, *mut Info) -> c_int;
+unsafe extern "C" fn dladdr(address: *const c_void, info: *mut SymbolInfo) -> c_int {
+    type Real = unsafe extern "C" fn(*const c_void, *mut SymbolInfo) -> c_int;
     let Some(function) = dlsym::stood_in_for(c"dladdr") else {
         return 0;
     };
@@ -42,11 +42,12 @@ unsafe extern "C" fn dladdr(address: *const c_void, info: *mut Info) -> c_int {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn dladdr1(
     address: *const c_void,
-    info: *mut Info,
+    info: *mut SymbolInfo,
     extra: *mut *mut c_void,
     flags: c_int,
 ) -> c_int {
-    type Real = unsafe extern "C" fn(*const c_void, *mut Info, *mut *mut c_void, c_int) -> c_int;
+    type Real =
+        unsafe extern "C" fn(*const c_void, *mut SymbolInfo, *mut *mut c_void, c_int) -> c_int;
     let Some(function) = dlsym::stood_in_for(c"dladdr1") else {
         return 0;
     };
@@ -64,7 +65,7 @@ unsafe extern "C" fn dladdr1(
 ///
 /// # Safety
 /// `ask` must ask the loader, and fill `info` in when it does not return 0.
-unsafe fn answer(address: usize, info: *mut Info, ask: impl Fn(usize) -> c_int) -> c_int {
+unsafe fn answer(address: usize, info: *mut SymbolInfo, ask: impl Fn(usize) -> c_int) -> c_int {
     if let Some(known) = stand_in_at(address) {
         let answer = ask(known.function);
         if answer != 0 {
@@ -129,7 +130,7 @@ mod tests {
 
     fn ask(address: usize) -> (c_int, Option<String>) {
         // SAFETY: all-zero is a valid out-parameter.
-        let mut info: Info = unsafe { core::mem::zeroed() };
+        let mut info: SymbolInfo = unsafe { core::mem::zeroed() };
         // SAFETY: as the C library's.
         let answer = unsafe { super::dladdr(address as *const c_void, &raw mut info) };
         if info.dli_sname.is_null() {
@@ -146,7 +147,7 @@ mod tests {
         assert_ne!(ask(getpid).0, 0);
         assert_eq!(ask(8), (0, None));
         // SAFETY: all-zero is a valid out-parameter.
-        let mut info: Info = unsafe { core::mem::zeroed() };
+        let mut info: SymbolInfo = unsafe { core::mem::zeroed() };
         let mut map: *mut c_void = core::ptr::null_mut();
         const LINK_MAP: c_int = 2;
         // SAFETY: as the C library's.

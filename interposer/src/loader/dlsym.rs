@@ -151,13 +151,13 @@ pub(super) fn is_real(name: &CStr, address: usize) -> bool {
 
 /// How the caller asks: with or without a version.
 #[derive(Clone, Copy)]
-pub(super) struct Question<'a> {
+pub(super) struct SymbolLookup<'a> {
     name: &'a CStr,
     version: *const c_char,
     function: usize,
 }
 
-impl<'a> Question<'a> {
+impl<'a> SymbolLookup<'a> {
     /// A lookup of a name, or of one version of it.
     pub(super) fn of(name: &'a CStr, version: Option<&'a CStr>) -> Option<Self> {
         let function = match version {
@@ -245,7 +245,7 @@ fn decide_here(
     if is_acl {
         engine::look();
     }
-    let question = Question {
+    let question = SymbolLookup {
         name,
         version,
         function,
@@ -277,7 +277,7 @@ fn decide_here(
 
 /// `dlsym` and its kind. A handle that leads past this library to a replaced function gets the result
 /// of a plain reference, so that the program knows one address of each.
-fn own_question(question: &Question<'_>, handle: Handle) -> Verdict {
+fn own_question(question: &SymbolLookup<'_>, handle: Handle) -> Verdict {
     let is_explicit = handle != libc::RTLD_NEXT && handle != libc::RTLD_DEFAULT;
     if is_explicit
         && is_real(question.name, question.ask(handle))
@@ -289,7 +289,7 @@ fn own_question(question: &Question<'_>, handle: Handle) -> Verdict {
 }
 
 /// A name of AscendCL that is not in the table: what there is of it gets a stub, if it is a function.
-fn unknown(question: &Question<'_>, handle: Handle, caller: usize) -> Verdict {
+fn unknown(question: &SymbolLookup<'_>, handle: Handle, caller: usize) -> Verdict {
     let found = match handle {
         libc::RTLD_NEXT => walk::holder(caller).and_then(|holder| after(question, &holder)),
         libc::RTLD_DEFAULT => match question.ask(handle) {
@@ -316,7 +316,7 @@ fn unknown(question: &Question<'_>, handle: Handle, caller: usize) -> Verdict {
 
 /// A name that may be one of the layer below AscendCL, and is not in the table. That of another library is left
 /// to the real function.
-fn unknown_below(question: &Question<'_>, handle: Handle) -> Verdict {
+fn unknown_below(question: &SymbolLookup<'_>, handle: Handle) -> Verdict {
     let found = match handle {
         libc::RTLD_NEXT => 0,
         handle => question.ask(handle),
@@ -328,7 +328,7 @@ fn unknown_below(question: &Question<'_>, handle: Handle) -> Verdict {
 }
 
 /// An explicit handle.
-fn behind_handle(question: &Question<'_>, handle: Handle, id: usize, caller: usize) -> Verdict {
+fn behind_handle(question: &SymbolLookup<'_>, handle: Handle, id: usize, caller: usize) -> Verdict {
     match question.ask(handle) {
         0 => Verdict::answer(0),
         // The program's own handle leads to everything from the start, to us before all.
@@ -338,7 +338,7 @@ fn behind_handle(question: &Question<'_>, handle: Handle, id: usize, caller: usi
 }
 
 /// `RTLD_DEFAULT`: the order in which a plain reference in the caller would be resolved.
-fn everywhere(question: &Question<'_>, id: usize, caller: usize) -> Verdict {
+fn everywhere(question: &SymbolLookup<'_>, id: usize, caller: usize) -> Verdict {
     let first = question.ask(libc::RTLD_DEFAULT);
     if first != 0 && !real::is_wrapper(id, first) {
         // Another preloaded library before us, which finds us by RTLD_NEXT.
@@ -355,13 +355,13 @@ fn everywhere(question: &Question<'_>, id: usize, caller: usize) -> Verdict {
 }
 
 /// The function in the caller's library and the libraries that it needs.
-fn in_scope_of(question: &Question<'_>, caller: usize) -> Option<usize> {
+fn in_scope_of(question: &SymbolLookup<'_>, caller: usize) -> Option<usize> {
     let holder = walk::holder(caller)?;
     if holder.is_from_start {
         // Its scope is the one that was just searched, with the right error left behind.
         return None;
     }
-    let found = match Borrowed::of(&holder) {
+    let found = match LibraryHandle::of(&holder) {
         Some(handle) => question.ask(handle.0),
         None => question.ask(libc::RTLD_NEXT),
     };
@@ -369,9 +369,9 @@ fn in_scope_of(question: &Question<'_>, caller: usize) -> Option<usize> {
 }
 
 /// A handle of a library that is loaded, for one question.
-struct Borrowed(Handle);
+struct LibraryHandle(Handle);
 
-impl Borrowed {
+impl LibraryHandle {
     fn of(holder: &Holder) -> Option<Self> {
         let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
         // SAFETY: only returns a handle of an object that is loaded already.
@@ -384,7 +384,7 @@ impl Borrowed {
 // question has left for the program, and the reference it keeps does no harm.
 
 /// `RTLD_NEXT`: the objects after the caller.
-fn next(question: &Question<'_>, id: usize, caller: usize) -> Verdict {
+fn next(question: &SymbolLookup<'_>, id: usize, caller: usize) -> Verdict {
     let Some(holder) = walk::holder(caller) else {
         return Verdict::jump(question.function);
     };
@@ -419,7 +419,7 @@ fn between(name: &CStr, holder: &Holder) -> bool {
 }
 
 /// The function that comes after a library which has none of that name itself.
-fn after(question: &Question<'_>, holder: &Holder) -> Option<usize> {
+fn after(question: &SymbolLookup<'_>, holder: &Holder) -> Option<usize> {
     let mut found = None;
     let mut has_one = false;
     walk::each(|place| {
@@ -435,7 +435,7 @@ fn after(question: &Question<'_>, holder: &Holder) -> Option<usize> {
         return None;
     }
     found.or_else(|| {
-        let handle = Borrowed::of(holder)?;
+        let handle = LibraryHandle::of(holder)?;
         let found = question.ask(handle.0);
         (found != 0 && !walk::is_own_address(found)).then_some(found)
     })

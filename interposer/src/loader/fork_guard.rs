@@ -28,9 +28,9 @@ const PAUSE_NS: i64 = 100_000;
 const ROUNDS: u32 = 200;
 
 /// Being inside, until this goes.
-pub(crate) struct Inside(Option<&'static AtomicUsize>);
+pub(crate) struct InsideGuard(Option<&'static AtomicUsize>);
 
-impl Inside {
+impl InsideGuard {
     pub(crate) fn enter() -> Self {
         let thread = thread_pointer();
         for _ in 0..ROUNDS {
@@ -51,7 +51,7 @@ impl Inside {
     }
 }
 
-impl Drop for Inside {
+impl Drop for InsideGuard {
     fn drop(&mut self) {
         if let Some(place) = self.0 {
             place.store(0, Release);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_fork_waits_for_threads_that_are_inside_and_they_for_it() {
-        let inside = Inside::enter();
+        let inside = InsideGuard::enter();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 // Continues when the other thread has left.
@@ -120,7 +120,7 @@ mod tests {
             drop(inside);
         });
         assert_eq!(FORKING.load(SeqCst), 0);
-        drop(Inside::enter());
+        drop(InsideGuard::enter());
         let own = thread_pointer();
         assert!(INSIDE.iter().all(|place| place.load(SeqCst) != own));
     }

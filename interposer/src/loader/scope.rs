@@ -7,7 +7,7 @@
 
 use core::ffi::CStr;
 
-use super::dlsym::Question;
+use super::dlsym::SymbolLookup;
 use super::link_map::{self, Link};
 use super::walk;
 
@@ -67,7 +67,7 @@ impl Scope {
 
     /// The target of a name for the library.
     pub(super) fn find(&self, name: &CStr, version: Option<&CStr>) -> SymbolHolders {
-        let Some(question) = Question::of(name, version) else {
+        let Some(question) = SymbolLookup::of(name, version) else {
             return SymbolHolders::default();
         };
         let plain = question.ask(libc::RTLD_DEFAULT);

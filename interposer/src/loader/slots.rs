@@ -70,7 +70,7 @@ pub(super) fn sweep() {
 }
 
 /// An object that stays where it is while the loader is locked.
-struct Still {
+struct PinnedObject {
     object: Object<'static>,
     /// It was not there from the start.
     is_late: bool,
@@ -87,7 +87,7 @@ impl Batch {
         Self { next: 0 }
     }
 
-    fn next(&mut self) -> Option<Still> {
+    fn next(&mut self) -> Option<PinnedObject> {
         let mut found = None;
         walk::each(|place| {
             let is_new =
@@ -95,7 +95,7 @@ impl Batch {
             if !is_new {
                 return core::ops::ControlFlow::Continue(());
             }
-            found = Some(Still {
+            found = Some(PinnedObject {
                 // SAFETY: no object goes away while the loader is locked, and it does not outlive
                 // that.
                 object: unsafe { place.object.kept() },

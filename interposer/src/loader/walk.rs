@@ -5,7 +5,7 @@ use core::ops::ControlFlow;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU64, AtomicUsize};
 
-use super::fork_guard::Inside;
+use super::fork_guard::InsideGuard;
 use super::object::Object;
 use super::{glibc_state, link_map};
 
@@ -83,7 +83,7 @@ pub(crate) fn each(mut action: impl FnMut(ObjectPosition<'_>) -> ControlFlow<()>
 }
 
 fn walk(action: Action<'_>) {
-    let _inside = Inside::enter();
+    let _inside = InsideGuard::enter();
     if glibc_state::is_lock_lost() {
         // SAFETY: no thread can take the lock any more that is needed to remove an object.
         unsafe { link_map::each(action) };
@@ -152,7 +152,7 @@ pub(crate) fn added_if_known() -> u64 {
 static REMOVED: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) fn changes() -> Changes {
-    let _inside = Inside::enter();
+    let _inside = InsideGuard::enter();
     if glibc_state::is_lock_lost() {
         // Nothing is removed any more.
         return Changes {

@@ -104,7 +104,7 @@ pub(crate) struct EventKind {
 
 macro_rules! keyed {
     ($($type:ty),+) => {$(
-        impl crate::table::Entry for $type {
+        impl crate::table::TableEntry for $type {
             fn key(&self) -> &AtomicU64 {
                 &self.key
             }

@@ -37,7 +37,7 @@ enum Cfa {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Where {
+enum RegisterRule {
     Same,
     Undefined,
     /// Bytes from the frame's begin.
@@ -50,8 +50,8 @@ enum Where {
 #[derive(Clone, Copy)]
 struct Row {
     cfa: Cfa,
-    ra: Where,
-    fp: Where,
+    ra: RegisterRule,
+    fp: RegisterRule,
 }
 
 struct UnwindState<'p> {
@@ -73,8 +73,8 @@ pub(super) fn run(
 ) -> Option<Step> {
     let row = Row {
         cfa: Cfa::Unknown,
-        ra: Where::Same,
-        fp: Where::Same,
+        ra: RegisterRule::Same,
+        fp: RegisterRule::Same,
     };
     let mut state = UnwindState {
         program,
@@ -93,7 +93,7 @@ pub(super) fn run(
 
 impl Row {
     fn step(self) -> Option<Step> {
-        if self.ra == Where::Undefined {
+        if self.ra == RegisterRule::Undefined {
             return Some(Step::End);
         }
         let narrow = |offset: i64| i32::try_from(offset).ok();
@@ -105,7 +105,7 @@ impl Row {
         };
         let aligns = matches!(base, Base::AtFp(_));
         let fp = match self.fp {
-            Where::AtFp if aligns => Some(Saved::Same),
+            RegisterRule::AtFp if aligns => Some(Saved::Same),
             _ if aligns => None,
             place => place.saved(),
         };
@@ -151,11 +151,11 @@ impl UnwindState<'_> {
         self.at <= offset
     }
 
-    fn at_factored(&self, factored: i64) -> Where {
-        Where::At(factored.wrapping_mul(self.program.data_factor))
+    fn at_factored(&self, factored: i64) -> RegisterRule {
+        RegisterRule::At(factored.wrapping_mul(self.program.data_factor))
     }
 
-    fn set(&mut self, register: u64, place: Where) {
+    fn set(&mut self, register: u64, place: RegisterRule) {
         if register == self.program.ra {
             self.row.ra = place;
         } else if register == FP {
@@ -216,11 +216,11 @@ impl UnwindState<'_> {
         let place = match code {
             0x05 => self.at_factored(cursor.unsigned()?.cast_signed()),
             0x06 => return self.restore(register),
-            0x07 => Where::Undefined,
-            0x08 => Where::Same,
+            0x07 => RegisterRule::Undefined,
+            0x08 => RegisterRule::Same,
             0x09 | 0x14 => {
                 cursor.unsigned()?;
-                Where::Unknown
+                RegisterRule::Unknown
             }
             0x10 | 0x16 => {
                 let length = cursor.unsigned()? as usize;
@@ -230,7 +230,7 @@ impl UnwindState<'_> {
             0x11 => self.at_factored(cursor.signed()?),
             0x15 => {
                 cursor.signed()?;
-                Where::Unknown
+                RegisterRule::Unknown
             }
             0x2f => self.at_factored(cursor.unsigned()?.cast_signed().wrapping_neg()),
             _ => return None,
@@ -240,12 +240,12 @@ impl UnwindState<'_> {
     }
 
     /// Where an expression says that a register is.
-    fn found(&self, code: u8, register: u64, expression: Cursor<'_>) -> Where {
+    fn found(&self, code: u8, register: u64, expression: Cursor<'_>) -> RegisterRule {
         // Where the frame pointer points to, its caller's is saved: see `Base::AtFp`.
         let is_chain = code == 0x10 && register == FP && based(expression) == Some((FP, 0, false));
         match is_chain {
-            true => Where::AtFp,
-            false => Where::Unknown,
+            true => RegisterRule::AtFp,
+            false => RegisterRule::Unknown,
         }
     }
 
@@ -285,7 +285,7 @@ impl UnwindState<'_> {
     }
 }
 
-impl Where {
+impl RegisterRule {
     fn saved(self) -> Option<Saved> {
         match self {
             Self::Same | Self::Undefined => Some(Saved::Same),

@@ -5,12 +5,12 @@ use super::python::{Chain, FramePart};
 use super::walk::{ADDRESS, Frames, MOST_FRAMES};
 
 /// Where native frames begin on the stack, innermost first.
-pub(super) struct Places {
+pub(super) struct FrameAddresses {
     places: [usize; MOST_FRAMES],
     count: usize,
 }
 
-impl Places {
+impl FrameAddresses {
     pub(super) fn new() -> Self {
         Self {
             places: [0; MOST_FRAMES],
@@ -70,7 +70,7 @@ impl Merged {
     pub(super) fn fill(
         &mut self,
         native: &Frames,
-        places: &Places,
+        places: &FrameAddresses,
         chain: &Chain,
         tell: impl FnOnce(&mut dyn FnMut(FramePart)) -> bool,
     ) -> bool {
@@ -85,7 +85,7 @@ impl Merged {
     fn put(
         &mut self,
         native: &[u64],
-        places: &Places,
+        places: &FrameAddresses,
         is_eval: impl Fn(usize) -> bool,
         tell: impl FnOnce(&mut dyn FnMut(FramePart)) -> bool,
     ) -> bool {
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     fn merged(native: &[u64], parts: &[FramePart]) -> Vec<u64> {
-        let mut places = Places::new();
+        let mut places = FrameAddresses::new();
         for index in 0..native.len() {
             places.push(1000 + 100 * index);
         }

@@ -19,15 +19,15 @@ use crate::thread::ThreadState;
 const ID_BYTES: usize = 32;
 
 /// An object that has a number.
-struct Numbered {
+struct NumberedObject {
     /// Tells it apart from others; 0 for none yet.
     key: AtomicU64,
     is_reported: AtomicBool,
 }
 
 /// By number, from 1.
-static NUMBERED: [Numbered; MOST_OBJECTS as usize] = [const {
-    Numbered {
+static NUMBERED: [NumberedObject; MOST_OBJECTS as usize] = [const {
+    NumberedObject {
         key: AtomicU64::new(0),
         is_reported: AtomicBool::new(false),
     }

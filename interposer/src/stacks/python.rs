@@ -24,9 +24,9 @@ use super::memory::Stack;
 use super::walk::Frames;
 use crate::thread::ThreadState;
 use crate::{large_stack, syscall_policy};
-use interpreter::{Interpreter, Item, ask};
+use interpreter::{FrameChainItem, Interpreter, ask};
 use interpreter_slots::{InterpreterSlot, current};
-use memory_readers::{Checked, Direct, Guarded, Reads};
+use memory_readers::{DirectReader, GuardedReader, KernelReader, WordReader};
 use names::{CODE_BITS, Names, is_reported, mixed};
 
 /// So often an interpreter may be of no sense before it is left alone.
@@ -76,7 +76,7 @@ pub(super) fn chain(
         return None;
     }
     let hash = match chain.is_direct {
-        true => chain.hash_by(&Direct, most),
+        true => chain.hash_by(&DirectReader, most),
         false => chain.hash_by(&chain.guarded(), most),
     };
     chain.hash = hash?;
@@ -84,10 +84,10 @@ pub(super) fn chain(
 }
 
 impl Chain {
-    fn guarded(&self) -> Guarded<impl Fn() -> bool> {
+    fn guarded(&self) -> GuardedReader<impl Fn() -> bool> {
         let ends = self.interpreter.functions.ends;
         // SAFETY: as in `Interpreter::thread`.
-        Guarded::new(self.stack, move || unsafe { ask(ends) as u32 != 0 })
+        GuardedReader::new(self.stack, move || unsafe { ask(ends) as u32 != 0 })
     }
 
     #[cold]
@@ -107,7 +107,7 @@ impl Chain {
     /// The thread has a state but no frames: that says nothing.
     fn is_outside(&self) -> bool {
         let mut count = 0;
-        let reads = Checked::new();
+        let reads = KernelReader::new();
         let end = self.interpreter.each(&reads, self.thread, 1, |_| {
             count += 1;
             Some(())
@@ -117,12 +117,12 @@ impl Chain {
 
     /// `None` when there are no frames.
     #[inline]
-    fn hash_by<R: Reads>(&self, reads: &R, most: usize) -> Option<u64> {
+    fn hash_by<R: WordReader>(&self, reads: &R, most: usize) -> Option<u64> {
         let mut hash = 0;
         let mut count = 0;
         // What there is up to something of no sense is as good as ever.
         let _ = self.interpreter.each(reads, self.thread, most, |item| {
-            if let Item::Frame(frame) = item {
+            if let FrameChainItem::Frame(frame) = item {
                 hash = mixed(hash, self.interpreter.identity(reads, frame)?);
                 count += 1;
             }
@@ -145,12 +145,12 @@ impl Chain {
         mut item: impl FnMut(FramePart),
     ) -> bool {
         match self.is_direct {
-            true => self.tell_by(&Direct, state, most, &mut item),
+            true => self.tell_by(&DirectReader, state, most, &mut item),
             false => self.tell_by(&self.guarded(), state, most, &mut item),
         }
     }
 
-    fn tell_by<R: Reads>(
+    fn tell_by<R: WordReader>(
         &self,
         reads: &R,
         state: &ThreadState,
@@ -162,8 +162,8 @@ impl Chain {
         let interpreter = self.interpreter;
         let _ = interpreter.each(reads, self.thread, most, |part| {
             let frame = match part {
-                Item::Frame(frame) => frame,
-                Item::Entry(place) => {
+                FrameChainItem::Frame(frame) => frame,
+                FrameChainItem::Entry(place) => {
                     item(FramePart::Entry(place));
                     return Some(());
                 }
@@ -182,7 +182,7 @@ impl Chain {
     }
 }
 
-/// A part of a chain of frames: a word for a frame, or see [`Item::Entry`].
+/// A part of a chain of frames: a word for a frame, or see [`FrameChainItem::Entry`].
 pub(super) enum FramePart {
     Frame(u64),
     Entry(Option<usize>),

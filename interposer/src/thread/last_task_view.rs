@@ -2,7 +2,7 @@
 
 /// Facts about a thread's last task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Last {
+pub(crate) enum LastTask {
     /// It has submitted nothing yet.
     None,
     /// The runtime returns it: no record of the tool came after it.

@@ -39,14 +39,14 @@ fn in_frame(here: usize) -> usize {
 
 /// The calls around one that is under way.
 #[derive(Clone, Copy)]
-pub(crate) struct Around {
+pub(crate) struct EnclosingCalls {
     pub(crate) depth: u8,
     submitting: u8,
     callbacks: u8,
     here: usize,
 }
 
-impl Around {
+impl EnclosingCalls {
     /// For a call that came while the tracer was at work in the thread.
     pub(crate) fn unknown(state: &ThreadState) -> Self {
         Self {
@@ -304,8 +304,8 @@ impl ThreadState {
     }
 
     /// The calls around one that begins with the stack at `here`.
-    pub(crate) fn around(&self, here: usize) -> Around {
-        Around {
+    pub(crate) fn around(&self, here: usize) -> EnclosingCalls {
+        EnclosingCalls {
             depth: self.depth_at(here),
             submitting: self.submitting.get(),
             callbacks: self.callbacks.get(),
@@ -314,7 +314,7 @@ impl ThreadState {
     }
 
     /// A call begins within others; `submits` and `calls_back` say of what kind it is.
-    pub(crate) fn descend(&self, around: Around, submits: bool, calls_back: bool) {
+    pub(crate) fn descend(&self, around: EnclosingCalls, submits: bool, calls_back: bool) {
         let kind = (usize::from(submits) * SUBMITS) | (usize::from(calls_back) * CALLS_BACK);
         let more = |count: u8, is_it: bool| count.saturating_add(u8::from(is_it));
         self.set_depth(around.depth.saturating_add(1));
@@ -325,7 +325,7 @@ impl ThreadState {
     }
 
     /// The call that began within these ends.
-    pub(crate) fn ascend(&self, around: Around) {
+    pub(crate) fn ascend(&self, around: EnclosingCalls) {
         self.set_depth(around.depth);
         self.submitting.set(around.submitting);
         self.callbacks.set(around.callbacks);

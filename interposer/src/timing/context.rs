@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
-use crate::apart::Apart;
+use crate::apart::CacheLinePadded;
 use crate::spin::{Guard, SpinLock};
 use crate::stream_progress::StreamProgress;
 use crate::timing::api::Api;
@@ -22,7 +22,7 @@ pub(crate) struct ContextTiming {
     /// Held by the harvester while it works in the context, which must not end meanwhile.
     visited: SpinLock<()>,
     /// Threads take and give events all the time.
-    pool: Apart<Pool>,
+    pool: CacheLinePadded<Pool>,
     /// `CLOCK_MONOTONIC` when its device clock was last compared with the host's.
     pub(crate) anchored: AtomicU64,
     /// Failed comparisons in a row: each makes the next one rarer.
@@ -41,7 +41,7 @@ impl ContextTiming {
             may_refer: AtomicBool::new(false),
             seen: StreamProgress::new(),
             visited: SpinLock::new(()),
-            pool: Apart(Pool::new()),
+            pool: CacheLinePadded(Pool::new()),
             anchored: AtomicU64::new(0),
             failures: AtomicU32::new(0),
             poor: AtomicU32::new(0),

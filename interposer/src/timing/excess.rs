@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use ascend_trace_format::record::figure::{PairFigures, Work};
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
-use crate::timing::operations::{Operation, Operations, Skipped};
+use crate::timing::operations::{Operation, Operations, SkippedTasks};
 use crate::timing::record_time::RecordTime;
 use crate::timing::spread::{Spread, emit_learnt};
 
@@ -273,7 +273,7 @@ pub(crate) struct Single {
     pub(crate) sequence: u32,
     pub(crate) operation: Operation,
     /// The tasks without events before it.
-    pub(crate) skipped: Skipped,
+    pub(crate) skipped: SkippedTasks,
     pub(crate) begin: DeviceNs,
     pub(crate) end: DeviceNs,
     /// The event behind it had been submitted by then.
@@ -281,13 +281,13 @@ pub(crate) struct Single {
 }
 
 /// The task of a stream that was read last: for who reads them.
-pub(crate) struct Before {
+pub(crate) struct LastReadTask {
     sequence: AtomicU64,
 }
 
 const NONE: u64 = u64::MAX;
 
-impl Before {
+impl LastReadTask {
     pub(crate) const fn new() -> Self {
         Self {
             sequence: AtomicU64::new(NONE),
@@ -428,7 +428,7 @@ mod tests {
     struct Stream {
         record: RecordTime,
         excess: Excess,
-        before: Before,
+        before: LastReadTask,
         lane: Lane,
         at: i64,
         /// The end of the record behind the last timed task.
@@ -445,7 +445,7 @@ mod tests {
             Self {
                 record,
                 excess: Excess::new(Box::leak(Box::new(Operations::new()))),
-                before: Before::new(),
+                before: LastReadTask::new(),
                 lane: Lane::new(),
                 at: 1_000_000,
                 last_end: 1_000_000,

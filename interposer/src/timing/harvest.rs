@@ -24,7 +24,7 @@ use crate::{emit, session, streams};
 
 /// Which pairs may be asked about that the program has not proven to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub(crate) enum QueryPolicy {
     /// None: the times that are read are known to be done.
     Nothing,
     /// Those that have waited for long, or are many, where the device may be looked at: see
@@ -92,7 +92,13 @@ const PATIENCE_NS: u64 = 50_000_000;
 const MOST_REFUSALS: u32 = 400;
 
 /// Reads finished pairs of a lane, within the limit. Returns their number.
-pub(crate) fn lane(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, ask: Ask) -> usize {
+pub(crate) fn lane(
+    lane: &Lane,
+    api: &Api,
+    limit: &Limit,
+    proof: Option<Proof>,
+    ask: QueryPolicy,
+) -> usize {
     if lane.harvesting.swap(true, Acquire) {
         return 0;
     }
@@ -102,7 +108,13 @@ pub(crate) fn lane(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, 
 }
 
 /// Reads finished pairs for a caller that has set `harvesting`.
-pub(super) fn take(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, ask: Ask) -> usize {
+pub(super) fn take(
+    lane: &Lane,
+    api: &Api,
+    limit: &Limit,
+    proof: Option<Proof>,
+    ask: QueryPolicy,
+) -> usize {
     let mut count = 0;
     let mut batch = None;
     while limit.allows(count) {
@@ -154,16 +166,16 @@ fn look_at(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>) -> Option<b
 }
 
 /// Whether a pair may be asked about that is not known to be done.
-fn may_ask(lane: &Lane, pair: Pair, ask: Ask) -> bool {
+fn may_ask(lane: &Lane, pair: Pair, ask: QueryPolicy) -> bool {
     if !chip::tells_by_query() {
         return false;
     }
     let pending = lane.pending.len();
     match ask {
-        Ask::Nothing => false,
-        Ask::All => true,
-        Ask::Harmless => lane.may_be_looked_at(),
-        Ask::Overdue { is_quiet } => {
+        QueryPolicy::Nothing => false,
+        QueryPolicy::All => true,
+        QueryPolicy::Harmless => lane.may_be_looked_at(),
+        QueryPolicy::Overdue { is_quiet } => {
             // A tool's thread that waits holds up less than times that are lost.
             (pending >= MANY_UNREAD || !lane.is_locked())
                 && (pending >= MOST_UNSEEN
@@ -197,7 +209,7 @@ fn read<'a>(
     lane: &Lane,
     api: &'a Api,
     pair: Pair,
-    (proof, ask): (Option<Proof>, Ask),
+    (proof, ask): (Option<Proof>, QueryPolicy),
     batch: &mut Option<Batch<'a>>,
 ) -> bool {
     let Some(context) = lane.context() else {
@@ -213,7 +225,7 @@ fn read<'a>(
     let closed = batch.rate.moment(Ticks::new(pair.closed));
     let mut kept = 0;
     let times = match times(lane, batch, api, pair, &mut kept) {
-        Err(Refusal::NotYet) if ask != Ask::All && may_wait(lane) => return false,
+        Err(Refusal::NotYet) if ask != QueryPolicy::All && may_wait(lane) => return false,
         // Nobody knows whether the events are still pending: they are left alone.
         Err(Refusal::NotYet) => {
             give_up(lane, pair, Untimed::Unreadable);
@@ -242,7 +254,7 @@ fn read<'a>(
         .store(times.map_or(0, |times| times.open), Relaxed);
     if let Some(sequence) = pair.sequence {
         match times {
-            Some(Reached { begin, end, open }) => {
+            Some(EventTimes { begin, end, open }) => {
                 let (begin, end) = (begin.ns(), end.ns());
                 let record = reference::record_time(context).map_or((0, 0), RecordTime::known);
                 if pair.start != pair.end {
@@ -292,7 +304,7 @@ fn note_single(
     lane: &Lane,
     context: &ContextEntry,
     (pair, closed): (Pair, HostNs),
-    times: Option<Reached>,
+    times: Option<EventTimes>,
 ) {
     let work = pair.work.filter(|_| pair.start != pair.end);
     let last_end = lane.last_end.load(Relaxed);
@@ -332,7 +344,7 @@ fn note_length(lane: &Lane, both_ns: i64, record_ns: i64) -> bool {
 
 /// Learns how long records take from a pair that was reached at these times. Answers by how much the
 /// second record behind it came later than its end.
-fn learn(context: &ContextEntry, api: &Api, pair: Pair, times: Reached) -> i64 {
+fn learn(context: &ContextEntry, api: &Api, pair: Pair, times: EventTimes) -> i64 {
     let Some(time) = reference::record_time(context) else {
         return 0;
     };
@@ -381,14 +393,14 @@ const ROUNDING_NS: i64 = 1000;
 
 /// When the events of a pair were reached.
 #[derive(Clone, Copy)]
-struct Reached {
+struct EventTimes {
     begin: DeviceNs,
     end: DeviceNs,
     /// Possible error of either in nanoseconds, from the runtime's resolution.
     open: u32,
 }
 
-impl Reached {
+impl EventTimes {
     fn new(begin: i64, end: i64, open: i64) -> Self {
         Self {
             begin: DeviceNs::new(begin),
@@ -406,7 +418,7 @@ fn times(
     api: &Api,
     pair: Pair,
     kept: &mut u64,
-) -> Result<Reached, Refusal> {
+) -> Result<EventTimes, Refusal> {
     let last = Some(lane.last_end.load(Relaxed)).filter(|last| *last != UNREAD);
     let last_open = i64::from(lane.last_open.load(Relaxed));
     // Whatever may have to be asked for again is asked for before an event becomes the reference.
@@ -430,12 +442,12 @@ fn times(
         // Its two ends may have been read by references that are as far apart.
         let apart = reference::elapsed_open(end.wrapping_sub(begin) as f64);
         let open = open.max(last_open).max(apart);
-        return Ok(Reached::new(begin, end, open));
+        return Ok(EventTimes::new(begin, end, open));
     }
     let (begin, open) = asked(lane, api, pair.start, || place(pair.start))?;
     let open = open.saturating_add(reference::elapsed_open(length));
     let length = reference::nearest(length.max(0.0));
-    Ok(Reached::new(begin, begin.wrapping_add(length), open))
+    Ok(EventTimes::new(begin, begin.wrapping_add(length), open))
 }
 
 /// The runtime's time of an event. Some runtimes return it only after a query of the event.
@@ -488,7 +500,7 @@ const EACH: usize = 4;
 /// to be done.
 #[cold]
 pub(crate) fn keep_up(lane: &Lane, api: &Api) {
-    self::lane(lane, api, &Limit::pairs(EACH), None, Ask::Nothing);
+    self::lane(lane, api, &Limit::pairs(EACH), None, QueryPolicy::Nothing);
 }
 
 pub(super) fn lanes_of(context: &ContextEntry) -> impl Iterator<Item = &'static Lane> {

@@ -9,7 +9,7 @@ use ascend_trace_ring::ticks::monotonic;
 use crate::objects::{self, ContextEntry};
 use crate::thread::ThreadState;
 use crate::timing::api::{self, Api};
-use crate::timing::harvest::{self, Ask, Limit};
+use crate::timing::harvest::{self, Limit, QueryPolicy};
 use crate::timing::host_clocks::HostClocks;
 use crate::timing::{anchor, card, chip, counters, driver, hardware, lane, schedule};
 use crate::{cost, kernels, session, syscall_policy, system, thread, window_borders};
@@ -138,8 +138,11 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     // Whatever the runtime calls back into from this thread is not the program's.
     thread::with(ThreadState::set_own);
     schedule::settle();
-    let (mut flush, mut trim) = (Due::every(FLUSH_NS), Due::every(TRIM_NS));
-    let mut lost = Due::every(LOST_NS);
+    let (mut flush, mut trim) = (
+        PeriodicTimer::every(FLUSH_NS),
+        PeriodicTimer::every(TRIM_NS),
+    );
+    let mut lost = PeriodicTimer::every(LOST_NS);
     let mut clocks = HostClocks::read();
     let mut last_rounds = 0;
     TID.store(thread::tid(), Release);
@@ -213,12 +216,12 @@ enum RoundAmount {
 }
 
 /// Something that is done from time to time.
-struct Due {
+struct PeriodicTimer {
     every_ns: u64,
     last: u64,
 }
 
-impl Due {
+impl PeriodicTimer {
     fn every(every_ns: u64) -> Self {
         Self {
             every_ns,
@@ -259,7 +262,7 @@ fn visit(api: &Api, context: &'static ContextEntry, trim: bool) -> RoundAmount {
         return RoundAmount::Nothing;
     }
     let mut found = RoundAmount::Nothing;
-    let ask = Ask::Overdue {
+    let ask = QueryPolicy::Overdue {
         is_quiet: !is_idle && lane::is_quiet(context),
     };
     if trim {

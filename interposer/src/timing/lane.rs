@@ -13,11 +13,11 @@ use crate::timing::auto_choice::Choice;
 use crate::timing::budget::Account;
 use crate::timing::chip;
 use crate::timing::event_cache::Stash;
-use crate::timing::excess::{Before, Stretches};
+use crate::timing::excess::{LastReadTask, Stretches};
 use crate::timing::operations;
 use crate::timing::pair::Pair;
 use crate::timing::proofs::Proofs;
-use crate::timing::queue::Queue;
+use crate::timing::queue::SpscQueue;
 use crate::timing::queue_slots::Slots;
 use crate::{memory, syscall_policy, thread};
 
@@ -112,7 +112,7 @@ pub(crate) struct Lane {
     /// The turn that a thread waited for without success: no other thread waits for it.
     stalled: AtomicU32,
     /// Who holds `submission` puts in, who has set `harvesting` takes out.
-    pub(crate) pending: Queue<Pair>,
+    pub(crate) pending: SpscQueue<Pair>,
     /// Device time at the end of the pair that was read last, `UNREAD` when it is not known. For
     /// who has set `harvesting`.
     pub(crate) last_end: AtomicI64,
@@ -137,7 +137,7 @@ pub(crate) struct Lane {
     /// Synchronisations after which times were left to be read. For the thread that has set `harvesting`.
     pub(crate) proofs: AtomicPtr<Proofs>,
     /// The task that was read last. For who has set `harvesting`.
-    pub(crate) before: Before,
+    pub(crate) before: LastReadTask,
     /// Its last tasks without events.
     pub(crate) skipped: operations::Lane,
     /// The manner of timing its tasks, where it is chosen automatically.

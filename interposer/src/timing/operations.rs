@@ -111,7 +111,7 @@ impl OperationSlot {
 
 /// Tasks of a stream without events in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Skipped {
+pub(crate) struct SkippedTasks {
     pub(crate) count: u32,
     /// How long they would have taken with events, in sum; the largest number if that is not known.
     pub(crate) singly: u32,
@@ -119,7 +119,7 @@ pub(crate) struct Skipped {
     pub(crate) sorts: u32,
 }
 
-impl Skipped {
+impl SkippedTasks {
     pub(crate) const NONE: Self = Self {
         count: 0,
         singly: 0,
@@ -159,11 +159,11 @@ impl Lane {
     }
 
     /// A task gets events: the tasks before it, from which the next ones are separate.
-    pub(crate) fn take(&self) -> Skipped {
+    pub(crate) fn take(&self) -> SkippedTasks {
         if self.count.load(Relaxed) == 0 {
-            return Skipped::NONE;
+            return SkippedTasks::NONE;
         }
-        Skipped {
+        SkippedTasks {
             count: self.count.swap(0, Relaxed),
             singly: self.singly.swap(0, Relaxed),
             sorts: self.sorts.swap(0, Relaxed),
@@ -202,7 +202,7 @@ mod tests {
         lane.skip(Work::Fill, Some(4_000));
         let known = lane.take();
         assert_eq!((known.count, known.singly, known.sorts), (2, 7_000, 0b101));
-        assert_eq!(lane.take(), Skipped::NONE);
+        assert_eq!(lane.take(), SkippedTasks::NONE);
         lane.skip(Work::Kernel, Some(3_000));
         lane.skip(Work::Copy, None);
         lane.skip(Work::Copy, Some(1));

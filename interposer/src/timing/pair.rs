@@ -3,7 +3,7 @@
 use ascend_trace_format::record::figure::Work;
 
 use crate::timing::host_functions::Hosted;
-use crate::timing::operations::{Operation, Skipped};
+use crate::timing::operations::{Operation, SkippedTasks};
 
 /// The events around one task.
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ pub(crate) struct Pair {
     pub(crate) hosted: Option<Hosted>,
     pub(crate) operation: Operation,
     /// The tasks of its stream without events before it.
-    pub(crate) skipped: Skipped,
+    pub(crate) skipped: SkippedTasks,
     /// A second record behind the end event, 0 for none: see [`crate::timing::record_time`].
     pub(crate) behind: u64,
     /// The task's number on its stream; `None` when the submission failed and only the events are
@@ -79,7 +79,7 @@ mod tests {
             end: 2,
             work: Some(Work::Kernel),
             operation: Operation::NONE,
-            skipped: Skipped::NONE,
+            skipped: SkippedTasks::NONE,
             hosted: None,
             behind: 3,
             sequence: Some(0),

@@ -13,16 +13,16 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 use crate::memory;
 
 /// Items of a segment.
-const LENGTH: usize = 4;
+const SEGMENT_ITEMS: usize = 4;
 /// Emptied segments that are kept at most.
 const MOST_SPARE: u64 = 64;
 
 struct Segment<T> {
     next: AtomicPtr<Segment<T>>,
-    items: [UnsafeCell<MaybeUninit<T>>; LENGTH],
+    items: [UnsafeCell<MaybeUninit<T>>; SEGMENT_ITEMS],
 }
 
-pub(crate) struct Queue<T: Copy> {
+pub(crate) struct SpscQueue<T: Copy> {
     /// Where the next item is taken out. Only the taking side uses it.
     first: AtomicPtr<Segment<T>>,
     /// Where the next item is put in. Only the putting side uses it.
@@ -36,14 +36,14 @@ pub(crate) struct Queue<T: Copy> {
     put: AtomicU64,
     taken: AtomicU64,
     /// Segments that the taking side has left behind. Only that side uses it.
-    left: AtomicU64,
+    emptied: AtomicU64,
 }
 
 // SAFETY: an item is handed from one side to the other by `put` and `taken`; segments are reached
 // only as the two sides' rules below allow.
-unsafe impl<T: Copy + Send> Sync for Queue<T> {}
+unsafe impl<T: Copy + Send> Sync for SpscQueue<T> {}
 
-impl<T: Copy> Queue<T> {
+impl<T: Copy> SpscQueue<T> {
     pub(crate) const fn new() -> Self {
         Self {
             first: AtomicPtr::new(core::ptr::null_mut()),
@@ -53,7 +53,7 @@ impl<T: Copy> Queue<T> {
             freed: AtomicU32::new(0),
             put: AtomicU64::new(0),
             taken: AtomicU64::new(0),
-            left: AtomicU64::new(0),
+            emptied: AtomicU64::new(0),
         }
     }
 
@@ -74,7 +74,7 @@ impl<T: Copy> Queue<T> {
     /// # Safety
     /// No other thread puts in at the same time.
     pub(crate) unsafe fn reserve(&self) -> bool {
-        let is_full = (self.put.load(Relaxed) as usize).is_multiple_of(LENGTH);
+        let is_full = (self.put.load(Relaxed) as usize).is_multiple_of(SEGMENT_ITEMS);
         if !is_full || !self.spare.load(Relaxed).is_null() {
             return true;
         }
@@ -143,7 +143,7 @@ impl<T: Copy> Queue<T> {
     /// No other thread puts in at the same time, and [`Self::reserve`] has just found room.
     pub(crate) unsafe fn push(&self, item: T) {
         let count = self.put.load(Relaxed);
-        let place = count as usize % LENGTH;
+        let place = count as usize % SEGMENT_ITEMS;
         let mut segment = self.last.load(Relaxed);
         if place == 0 {
             let fresh = self.take_spare();
@@ -177,14 +177,14 @@ impl<T: Copy> Queue<T> {
         if self.put.load(Acquire) == count {
             return None;
         }
-        if self.left.load(Relaxed) < count / LENGTH as u64 {
+        if self.emptied.load(Relaxed) < count / SEGMENT_ITEMS as u64 {
             // SAFETY: an item beyond the first segment means that its successor has been linked.
             unsafe { self.leave_segment() };
         }
         let segment = self.first.load(Relaxed);
         // SAFETY: the first segment is live, and the item was written before `put` grew beyond it.
         unsafe {
-            let cell = (*segment).items.get(count as usize % LENGTH)?;
+            let cell = (*segment).items.get(count as usize % SEGMENT_ITEMS)?;
             Some((*cell.get()).assume_init())
         }
     }
@@ -201,9 +201,9 @@ impl<T: Copy> Queue<T> {
             self.first.store((*emptied).next.load(Relaxed), Relaxed);
             (*emptied).next.store(core::ptr::null_mut(), Relaxed);
         }
-        let left = self.left.load(Relaxed).wrapping_add(1);
-        self.left.store(left, Relaxed);
-        let in_use = (self.put.load(Relaxed) / LENGTH as u64).saturating_sub(left);
+        let left = self.emptied.load(Relaxed).wrapping_add(1);
+        self.emptied.store(left, Relaxed);
+        let in_use = (self.put.load(Relaxed) / SEGMENT_ITEMS as u64).saturating_sub(left);
         let freed = self.freed.load(Relaxed);
         let all = u64::from(self.made.load(Relaxed).wrapping_sub(freed));
         if all.saturating_sub(in_use) <= MOST_SPARE && !memory::is_scarce() {
@@ -218,7 +218,7 @@ impl<T: Copy> Queue<T> {
     fn make_segment() -> Option<NonNull<Segment<T>>> {
         memory::make(Segment {
             next: AtomicPtr::new(core::ptr::null_mut()),
-            items: [const { UnsafeCell::new(MaybeUninit::uninit()) }; LENGTH],
+            items: [const { UnsafeCell::new(MaybeUninit::uninit()) }; SEGMENT_ITEMS],
         })
     }
 
@@ -245,7 +245,7 @@ impl<T: Copy> Queue<T> {
         for pointer in [&self.first, &self.last, &self.spare] {
             pointer.store(core::ptr::null_mut(), Relaxed);
         }
-        for count in [&self.put, &self.taken, &self.left] {
+        for count in [&self.put, &self.taken, &self.emptied] {
             count.store(0, Relaxed);
         }
         self.made.store(0, Relaxed);
@@ -257,7 +257,7 @@ impl<T: Copy> Queue<T> {
 mod tests {
     use super::*;
 
-    fn take(queue: &Queue<u64>) -> Option<u64> {
+    fn take(queue: &SpscQueue<u64>) -> Option<u64> {
         // SAFETY: each test takes out in one thread only.
         unsafe {
             let item = queue.front()?;
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn items_come_out_in_their_order_in_any_rhythm() {
-        let queue = Queue::new();
+        let queue = SpscQueue::new();
         let (mut next, mut expected) = (0, 0);
         for burst in [1, 63, 64, 65, 1, 200, 3] {
             for _ in 0..burst {
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_steady_flow_uses_segments_again_and_a_burst_leaves_few() {
-        let queue = Queue::new();
+        let queue = SpscQueue::new();
         let flow = |count: u64| {
             for item in 0..count {
                 // SAFETY: one thread.
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn two_threads_lose_nothing() {
         const COUNT: u64 = 200_000;
-        let queue = Queue::new();
+        let queue = SpscQueue::new();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for item in 0..COUNT {

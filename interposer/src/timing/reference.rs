@@ -16,7 +16,7 @@ mod history;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use core::sync::atomic::{AtomicI64, AtomicU32};
 
-use crate::apart::Apart;
+use crate::apart::CacheLinePadded;
 use crate::objects::ContextEntry;
 use crate::spin::PlainLock;
 use crate::syscall_policy;
@@ -42,13 +42,13 @@ const READER_ROUNDS: u32 = 200;
 /// The reference of one device.
 pub(crate) struct Clock {
     /// Threads that may be using a reference, present or replaced.
-    readers: Apart<AtomicU32>,
+    readers: CacheLinePadded<AtomicU32>,
     /// The latest time that was read. Each submission looks at it.
-    latest: Apart<AtomicI64>,
+    latest: CacheLinePadded<AtomicI64>,
     /// Times in a row that were older than they can be.
     refused: AtomicU32,
-    record_time: Apart<RecordTime>,
-    state: Apart<PlainLock<ClockState>>,
+    record_time: CacheLinePadded<RecordTime>,
+    state: CacheLinePadded<PlainLock<ClockState>>,
 }
 
 /// After this number of consecutive times that are too old, the device's clock has restarted.
@@ -56,11 +56,11 @@ const BEGUN_AGAIN: u32 = 16;
 
 static CLOCKS: [Clock; DEVICES] = [const {
     Clock {
-        readers: Apart(AtomicU32::new(0)),
-        latest: Apart(AtomicI64::new(i64::MIN)),
+        readers: CacheLinePadded(AtomicU32::new(0)),
+        latest: CacheLinePadded(AtomicI64::new(i64::MIN)),
         refused: AtomicU32::new(0),
-        record_time: Apart(RecordTime::new()),
-        state: Apart(PlainLock::new(ClockState::NEW)),
+        record_time: CacheLinePadded(RecordTime::new()),
+        state: CacheLinePadded(PlainLock::new(ClockState::NEW)),
     }
 }; DEVICES];
 /// Separate, because they begin as zeros, which take no room in the library.

@@ -14,7 +14,7 @@ use crate::timing::api::{self, Api};
 use crate::timing::event_cache::Stash;
 use crate::timing::host_functions::Hosted;
 use crate::timing::lane::{self, Lane, Link, MANY_UNREAD, MOST_PENDING, Turn};
-use crate::timing::operations::{Operation, Skipped};
+use crate::timing::operations::{Operation, SkippedTasks};
 use crate::timing::pair::Pair;
 use crate::timing::queue_slots::Room;
 use crate::timing::{capture, chip, counters, harvest, harvester, reference, selection};
@@ -37,7 +37,7 @@ pub(crate) struct Submission {
     work: Option<Work>,
     hosted: Option<Hosted>,
     operation: Operation,
-    skipped: Skipped,
+    skipped: SkippedTasks,
     /// The latest device time that had been read.
     floor: i64,
     /// Unmeasured submissions that the lane had seen before the start event.

@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 use crate::clock::ticks;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::timing::api::{self, Api};
-use crate::timing::harvest::{self, Ask, Limit, MANY_PENDING};
+use crate::timing::harvest::{self, Limit, MANY_PENDING, QueryPolicy};
 use crate::timing::harvester;
 use crate::timing::lane::{self, Lane};
 use crate::timing::proofs::Proof;
@@ -26,13 +26,13 @@ fn can_wait(lane: &Lane) -> bool {
 }
 
 /// The program knows that tasks of a lane are done.
-fn note(lane: &Lane, api: &Api, limit: &Limit, proof: Proof, ask: Ask) {
+fn note(lane: &Lane, api: &Api, limit: &Limit, proof: Proof, ask: QueryPolicy) {
     // A thread that is reading them does not need a proof.
     if !lane.has_pending() || lane.harvesting.swap(true, Acquire) {
         return;
     }
     let read = |limit: &Limit| harvest::take(lane, api, limit, Some(proof), ask);
-    if ask == Ask::Nothing && can_wait(lane) {
+    if ask == QueryPolicy::Nothing && can_wait(lane) {
         read(&limit.with_pairs(AT_ONCE));
     } else {
         read(limit);
@@ -50,7 +50,13 @@ pub(crate) fn after_stream_sync(stream: &StreamEntry, proof: Proof) {
     let Some(api) = api::get() else { return };
     let begin = ticks();
     if let Some(lane) = lane::known(stream) {
-        note(lane, api, &Limit::time(AFTER_SYNC_NS), proof, Ask::Nothing);
+        note(
+            lane,
+            api,
+            &Limit::time(AFTER_SYNC_NS),
+            proof,
+            QueryPolicy::Nothing,
+        );
     }
     spent_since(begin);
 }
@@ -63,9 +69,9 @@ pub(crate) fn after_event_sync(stream: &StreamEntry, proof: Proof) {
     if let Some(lane) = lane::known(stream) {
         let ask = if lane.pending.len() >= MANY_PENDING {
             let is_quiet = lane.may_be_looked_at();
-            Ask::Overdue { is_quiet }
+            QueryPolicy::Overdue { is_quiet }
         } else {
-            Ask::Nothing
+            QueryPolicy::Nothing
         };
         note(lane, api, &Limit::time(AFTER_SYNC_NS), proof, ask);
     }
@@ -82,7 +88,7 @@ pub(crate) fn after_context_sync(context: &ContextEntry, proof: Proof) {
         if limit.is_over() {
             break;
         }
-        note(lane, api, &limit, proof, Ask::Nothing);
+        note(lane, api, &limit, proof, QueryPolicy::Nothing);
     }
     spent_since(begin);
 }

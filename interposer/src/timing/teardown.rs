@@ -7,7 +7,7 @@ use ascend_trace_format::api::Untimed;
 use crate::objects::{self, ContextEntry, StreamEntry};
 use crate::syscall_policy;
 use crate::timing::api::{self, Api};
-use crate::timing::harvest::{self, Ask, Limit};
+use crate::timing::harvest::{self, Limit, QueryPolicy};
 use crate::timing::lane::{self, KeptOut, Lane};
 use crate::timing::{anchor, counters, reference};
 
@@ -23,7 +23,7 @@ pub(crate) fn before_stream_end(stream: &StreamEntry) -> Option<KeptOut> {
     if let Some(api) = api::get().filter(|_| is_open(lane)) {
         // The first question may only make the runtime take note.
         for _ in 0..2 {
-            harvest::take(lane, api, &Limit::ALL, None, Ask::Harmless);
+            harvest::take(lane, api, &Limit::ALL, None, QueryPolicy::Harmless);
         }
     }
     Some(kept_out)
@@ -35,7 +35,7 @@ pub(crate) fn after_stream_end(stream: &StreamEntry, kept_out: &KeptOut, was_for
     let Some(api) = api::get() else { return };
     if !was_forced && is_open(lane) {
         stream.seen.knows(u64::MAX);
-        harvest::take(lane, api, &Limit::ALL, None, Ask::Nothing);
+        harvest::take(lane, api, &Limit::ALL, None, QueryPolicy::Nothing);
     }
     let has_failed = |context: &ContextEntry| context.timing.has_failed();
     let reason = match lane.context().is_some_and(has_failed) {
@@ -102,7 +102,13 @@ pub(crate) fn before_forced_reset(context: &'static ContextEntry) {
         };
         // The first question may only make the runtime take note.
         for _ in 0..2 {
-            harvest::take(kept_out.lane(), api, &Limit::ALL, None, Ask::Harmless);
+            harvest::take(
+                kept_out.lane(),
+                api,
+                &Limit::ALL,
+                None,
+                QueryPolicy::Harmless,
+            );
         }
     }
     reference::release(api, context);
@@ -172,7 +178,7 @@ fn read_all(api: &Api, rounds: &mut u32) -> bool {
         if lane.context().is_some_and(is_open)
             && let Some(kept_out) = lane.keep_out(rounds)
         {
-            harvest::take(kept_out.lane(), api, &Limit::ALL, None, Ask::All);
+            harvest::take(kept_out.lane(), api, &Limit::ALL, None, QueryPolicy::All);
             is_left |= lane.has_pending();
         }
     }
@@ -184,7 +190,7 @@ fn wait_for_last(context: &ContextEntry, api: &Api) {
     for round in 0..=TEARDOWN_ROUNDS {
         let mut is_left = false;
         for lane in harvest::lanes_of(context) {
-            harvest::lane(lane, api, &Limit::ALL, None, Ask::All);
+            harvest::lane(lane, api, &Limit::ALL, None, QueryPolicy::All);
             is_left |= lane.has_pending();
         }
         if !is_left {
@@ -202,7 +208,7 @@ fn drain(lane: &'static Lane, api: &Api, rounds: &mut u32) {
     let Some(_kept_out) = lane.keep_out(rounds) else {
         return;
     };
-    harvest::take(lane, api, &Limit::ALL, None, Ask::All);
+    harvest::take(lane, api, &Limit::ALL, None, QueryPolicy::All);
     forsake(lane, api, Untimed::ContextGone);
 }
 

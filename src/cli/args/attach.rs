@@ -8,7 +8,7 @@ use clap::Args;
 use ascend_trace_format::session::Timing;
 
 use super::record::{Budget, budget};
-use super::window::positive;
+use super::window::parse_positive_duration;
 use crate::recorder::timing::timing_of;
 use std::path::PathBuf;
 
@@ -54,7 +54,7 @@ pub(crate) struct AttachArgs {
     pub(crate) force: bool,
 
     /// Detach after this time, such as 5s. Without it, Ctrl-C detaches
-    #[arg(long, value_name = "DURATION", value_parser = positive)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_positive_duration)]
     pub(crate) duration: Option<Duration>,
 
     /// How tasks are timed, as for `record`: auto, events, chained, sample=N or off

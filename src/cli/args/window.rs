@@ -15,21 +15,21 @@ use crate::recorder::window::WindowOptions;
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct WindowArgs {
     /// Begin to record after this time, such as 30s
-    #[arg(long, value_name = "DURATION", value_parser = positive, conflicts_with_all = ["start_at", "paused"])]
+    #[arg(long, value_name = "DURATION", value_parser = parse_positive_duration, conflicts_with_all = ["start_at", "paused"])]
     delay: Option<Duration>,
 
     /// Record for this time, from the begin of the recording on. The program runs on
-    #[arg(long, value_name = "DURATION", value_parser = positive, conflicts_with = "stop_at")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_positive_duration, conflicts_with = "stop_at")]
     duration: Option<Duration>,
 
     /// Begin to record where this begins, in each process: `range=NAME`, `step=N`, `graph=N` (replay number N),
     /// `call=FUNCTION#N` (its call number N), or `signal=USR1` (sent to the tool)
     #[arg(long, value_name = "WHAT", value_parser = border, conflicts_with = "paused")]
-    start_at: Option<Border>,
+    start_at: Option<WindowBound>,
 
     /// Record until this ends, in each process
     #[arg(long, value_name = "WHAT", value_parser = border)]
-    stop_at: Option<Border>,
+    stop_at: Option<WindowBound>,
 
     /// Begin with a pause, which `ascend_trace.resume()` in the program ends
     #[arg(long)]
@@ -38,16 +38,16 @@ pub(crate) struct WindowArgs {
 
 /// One end of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Border {
+enum WindowBound {
     Condition(Condition),
     Signal(i32),
 }
 
 impl WindowArgs {
-    pub(crate) fn wanted(self) -> WindowOptions {
+    pub(crate) fn into_options(self) -> WindowOptions {
         let parts = |border| match border {
-            Some(Border::Condition(condition)) => (condition, None),
-            Some(Border::Signal(signal)) => (Condition::None, Some(signal)),
+            Some(WindowBound::Condition(condition)) => (condition, None),
+            Some(WindowBound::Signal(signal)) => (Condition::None, Some(signal)),
             None => (Condition::None, None),
         };
         let ((start, start_signal), (stop, stop_signal)) =
@@ -66,7 +66,7 @@ impl WindowArgs {
     }
 }
 
-pub(super) fn positive(text: &str) -> Result<Duration, String> {
+pub(super) fn parse_positive_duration(text: &str) -> Result<Duration, String> {
     let ns = parse_duration(text).map_err(|why| format!("`{text}` {why}"))?;
     match u64::try_from(ns) {
         Ok(ns) if ns > 0 => Ok(Duration::from_nanos(ns)),
@@ -75,7 +75,7 @@ pub(super) fn positive(text: &str) -> Result<Duration, String> {
 }
 
 /// The value of `--start-at` and `--stop-at`.
-fn border(text: &str) -> Result<Border, String> {
+fn border(text: &str) -> Result<WindowBound, String> {
     let (kind, value) = text.split_once('=').unwrap_or((text, ""));
     let condition = match kind {
         "range" if !value.is_empty() => Condition::range(value.as_bytes()),
@@ -86,14 +86,14 @@ fn border(text: &str) -> Result<Border, String> {
             count: count(value).ok_or_else(|| no_number(kind))?,
         },
         "call" => call(value)?,
-        "signal" => return signal(value).map(Border::Signal),
+        "signal" => return signal(value).map(WindowBound::Signal),
         _ => {
             return Err(
                 "it is range=NAME, step=N, graph=N, call=FUNCTION#N or signal=USR1".to_owned(),
             );
         }
     };
-    Ok(Border::Condition(condition))
+    Ok(WindowBound::Condition(condition))
 }
 
 fn no_number(kind: &str) -> String {
@@ -131,7 +131,7 @@ mod tests {
 
     fn condition(text: &str) -> Condition {
         match border(text).unwrap() {
-            Border::Condition(condition) => condition,
+            WindowBound::Condition(condition) => condition,
             other => panic!("{other:?}"),
         }
     }
@@ -147,8 +147,8 @@ mod tests {
         };
         assert_eq!(FUNCTIONS[usize::from(function)].name, "aclrtMalloc");
         assert_eq!(count, 7);
-        assert_eq!(border("signal=USR1"), Ok(Border::Signal(SIGUSR1)));
-        assert_eq!(border("signal=SIGUSR2"), Ok(Border::Signal(SIGUSR2)));
+        assert_eq!(border("signal=USR1"), Ok(WindowBound::Signal(SIGUSR1)));
+        assert_eq!(border("signal=SIGUSR2"), Ok(WindowBound::Signal(SIGUSR2)));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use ascend_trace_analysis::checks::{Entry, Finding, Severity, all};
+use ascend_trace_analysis::checks::{Finding, ListedCheck, Severity, all};
 use ascend_trace_analysis::stats::CallSite;
 
 use super::suppress::Suppressions;
@@ -45,7 +45,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn rule(entry: &Entry) -> Value {
+fn rule(entry: &ListedCheck) -> Value {
     json!({
         "id": entry.id,
         "shortDescription": { "text": entry.summary },
@@ -54,7 +54,12 @@ fn rule(entry: &Entry) -> Value {
     })
 }
 
-fn result(finding: &Finding, checks: &[Entry], uri: &str, suppressions: &Suppressions) -> Value {
+fn result(
+    finding: &Finding,
+    checks: &[ListedCheck],
+    uri: &str,
+    suppressions: &Suppressions,
+) -> Value {
     let rule = checks.iter().position(|entry| entry.id == finding.check);
     let site = &finding.site;
     let place = format!(

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 
 use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::{steps, steps_and_path};
-use ascend_trace_export::{Dataset, ExportSink, Step, StreamError, WantedPart, stream};
+use ascend_trace_export::{Dataset, ExportSink, StreamError, WantedPart, WindowSize, stream};
 use ascend_trace_recording::rows::SessionRow;
 use ascend_trace_recording::{OpenError, Recording, TimeRange};
 
@@ -189,7 +189,7 @@ pub(super) fn export<'w>(
         exporter = exporter.with_only(tables);
     }
     let what = (&exporter as _, &wanted);
-    match stream(recording, what, Step::default(), sink, progress) {
+    match stream(recording, what, WindowSize::default(), sink, progress) {
         Ok(_) => Ok(()),
         Err(StreamError::Open(error)) => Err(AddError::Recording(Error::new(error))),
         // Its text has the reason already.
@@ -203,7 +203,7 @@ fn analysed(
     path: Option<TimeRange>,
     has_steps: bool,
 ) -> Result<(Option<steps::Report>, Critical), OpenError> {
-    let (step, any) = (Step::default(), steps::Wanted::Any);
+    let (step, any) = (WindowSize::default(), steps::StepDefinition::Any);
     Ok(match (path, has_steps) {
         (Some(range), true) => {
             let (report, path) = steps_and_path(recording, step, any, range)?;

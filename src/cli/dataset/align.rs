@@ -5,7 +5,7 @@ use std::io;
 
 use anyhow::{Context, bail};
 
-use ascend_trace_analysis::align::{Alignment, Placed, Recorded, align};
+use ascend_trace_analysis::align::{AlignedHost, Alignment, Recorded, align};
 use ascend_trace_export::{ClockRow, CollectedRecording, write_clocks};
 
 use super::AlignArgs;
@@ -98,7 +98,7 @@ fn write(
     Ok(())
 }
 
-fn row(placed: &Placed, recorded: &[Recorded], alignment: &Alignment) -> ClockRow {
+fn row(placed: &AlignedHost, recorded: &[Recorded], alignment: &Alignment) -> ClockRow {
     let row = clocks::row(placed, alignment);
     let first = placed.recordings.first();
     let boot = first.map(|it| recorded[*it].boot.clone());

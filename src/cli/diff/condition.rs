@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ascend_trace_analysis::diff::{Diff, Row, SubjectKind, Verdict};
+use ascend_trace_analysis::diff::{Diff, DiffRow, SubjectKind, Verdict};
 use ascend_trace_export::NamePattern;
 
 /// The metric that is the duration of a step, and no operation.
@@ -83,7 +83,7 @@ impl FailCondition {
         }
     }
 
-    fn holds(&self, row: &Row, is_enough: bool) -> bool {
+    fn holds(&self, row: &DiffRow, is_enough: bool) -> bool {
         match row.verdict {
             // More than any limit.
             Verdict::New => return self.is_above,

@@ -1,6 +1,8 @@
 //! A comparison as text.
 
-use ascend_trace_analysis::diff::{Change, Diff, Edit, Pair, Row, SubjectKind, Summary, Verdict};
+use ascend_trace_analysis::diff::{
+    Change, Diff, DiffRow, Edit, Pair, SubjectKind, Summary, Verdict,
+};
 use ascend_trace_recording::units::duration;
 
 use crate::text_table::{count, declared};
@@ -47,7 +49,7 @@ fn of_pair(found: &Diff, pair: &Pair, all: bool) -> String {
             .for_each(|it| text += &format!("  {}\n", edit(it)));
     }
     let rows = pair.rows.iter().filter(|it| it.kind != SubjectKind::Step);
-    let rows: Vec<&Row> = rows
+    let rows: Vec<&DiffRow> = rows
         .filter(|it| all || it.verdict != Verdict::Same)
         .collect();
     let most = if all { usize::MAX } else { LISTED };
@@ -106,7 +108,7 @@ fn head(found: &Diff, pair: &Pair) -> String {
     )
 }
 
-fn headline(step: &Row) -> String {
+fn headline(step: &DiffRow) -> String {
     let medians = format!(
         "{} before, {} now",
         time(step.a.typical_ns),

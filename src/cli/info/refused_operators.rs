@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ascend_trace_analysis::{Fold, Needs, Window};
+use ascend_trace_analysis::{AnalysisNeeds, Fold, Window};
 use ascend_trace_recording::{Call, Function};
 
 /// `ACL_ERROR_API_NOT_SUPPORT` and `ACL_ERROR_RT_FEATURE_NOT_SUPPORT`.
@@ -14,7 +14,7 @@ pub(super) struct RefusedOperators(BTreeSet<String>);
 impl Fold for RefusedOperators {
     type Answer = BTreeSet<String>;
 
-    const NEEDS: Needs = Needs::Calls;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         let calls = trace.calls().iter();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use ascend_trace_analysis::align::{Collect, Recorded};
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::rows::SessionRow;
 
 use super::reading;
@@ -116,7 +116,8 @@ fn input(path: &Path) -> anyhow::Result<MergedRecording> {
 pub(super) fn collect(inputs: &mut [MergedRecording]) -> anyhow::Result<Vec<Recorded>> {
     let all = inputs.iter_mut().map(|input| {
         let mut recording = open_trace::open_any(&input.path)?;
-        let collected = Collect::default().of_recording(&mut recording, Step::default(), |_| true);
+        let collected =
+            Collect::default().of_recording(&mut recording, WindowSize::default(), |_| true);
         Ok(reading(collected, &input.path)?.unwrap_or_default())
     });
     all.collect()

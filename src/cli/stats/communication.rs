@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use ascend_trace_analysis::communication::{Communication, CommunicationFold};
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::Recording;
 
 use super::section;
@@ -31,7 +31,7 @@ impl report::Report for CommunicationReport<'_> {
             None => None,
         };
         let fold = CommunicationFold::within(range);
-        let found = fold.of_recording(recording, Step::default(), |_| true)?;
+        let found = fold.of_recording(recording, WindowSize::default(), |_| true)?;
         found.context("it was cancelled")
     }
 

@@ -4,7 +4,7 @@ use anyhow::Context;
 use ascend_trace_analysis::memory::{
     HeldMemory, MemoryUsage, MemoryUsageFold, StepMemory, StepRanges,
 };
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::units::bytes;
 
@@ -31,9 +31,10 @@ impl report::Report for MemoryReport<'_> {
     }
 
     fn find(&self, [recording]: &mut [Recording; 1]) -> anyhow::Result<MemoryUsage> {
-        let steps = StepRanges::default().of_recording(recording, Step::default(), |_| true)?;
+        let steps =
+            StepRanges::default().of_recording(recording, WindowSize::default(), |_| true)?;
         let fold = MemoryUsageFold::with_steps(steps.unwrap_or_default());
-        let found = fold.of_recording(recording, Step::default(), |_| true)?;
+        let found = fold.of_recording(recording, WindowSize::default(), |_| true)?;
         found.context("it was cancelled")
     }
 

@@ -82,7 +82,7 @@ impl Result {
 /// A task with what really happened.
 pub(super) struct Point<'t> {
     pub(super) task: &'t CsvRow,
-    pub(super) entry: truth::Entry,
+    pub(super) entry: truth::TruthLogTask,
     /// It, and the event after it, were in the queue before the stream came to them.
     pub(super) is_busy: (bool, bool),
 }
@@ -118,7 +118,7 @@ fn rate_open(lane: &[Point<'_>]) -> f64 {
 
 /// A stream's tasks in their order; the tracer's entries among them show whether it had a queue.
 pub(super) fn points<'t>(tables: &'t Tables, recording: &Recording) -> Vec<Vec<Point<'t>>> {
-    let mut entries: BTreeMap<(i64, i64), Vec<truth::Entry>> = BTreeMap::new();
+    let mut entries: BTreeMap<(i64, i64), Vec<truth::TruthLogTask>> = BTreeMap::new();
     for entry in truth::read(&recording.truth()) {
         let stream = (entry.device, entry.stream_id);
         entries.entry(stream).or_default().push(entry);

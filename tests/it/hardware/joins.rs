@@ -25,11 +25,11 @@ struct Joined {
 }
 
 /// By stream and sequence: tasks that there were. Numbers of streams are used again.
-type Tasks = BTreeMap<(i64, i64), Vec<truth::Entry>>;
+type Tasks = BTreeMap<(i64, i64), Vec<truth::TruthLogTask>>;
 
 struct Judge {
     tasks: Tasks,
-    nodes: Vec<truth::Entry>,
+    nodes: Vec<truth::TruthLogTask>,
     /// The log's clock − the host's.
     offset: i64,
     /// Kernels of a call may be lost, and others be there.
@@ -65,14 +65,14 @@ impl Judge {
     #[track_caller]
     fn task(&self, row: &CsvRow) {
         let tasks = &self.tasks[&key(row).unwrap()];
-        let is_it = |task: &truth::Entry| match row.number("part") {
+        let is_it = |task: &truth::TruthLogTask| match row.number("part") {
             0 if !self.is_lossy => self.is_at(row, task.begin),
             _ => self.lies_in(row, task),
         };
         assert!(tasks.iter().any(is_it), "{row:?} {tasks:?}");
     }
 
-    fn lies_in(&self, row: &CsvRow, task: &truth::Entry) -> bool {
+    fn lies_in(&self, row: &CsvRow, task: &truth::TruthLogTask) -> bool {
         let logged = (row.maybe("log_begin_ns"), row.maybe("log_end_ns"));
         let (Some(begin), Some(end)) = logged else {
             return true;
@@ -88,7 +88,7 @@ impl Judge {
         let replays = &self.tasks[&key];
         let inside = replays.iter().any(|replay| self.lies_in(row, replay));
         assert!(inside, "{row:?} {replays:?}");
-        let is_it = |node: &truth::Entry| {
+        let is_it = |node: &truth::TruthLogTask| {
             let number = row.number("node");
             let is_number = number == 0 || node.seq + 1 == number;
             let is_there = match row.number("part") {

@@ -48,7 +48,7 @@ fn hold(first: usize, count: usize, soft: &str) {
         );
         let entries = lanes.get(&place).map_or(&[][..], Vec::as_slice);
         let far = bar + FAR_NS;
-        let is_it = |entry: &&truth::Entry| {
+        let is_it = |entry: &&truth::TruthLogTask| {
             (entry.begin - begin).abs() <= far && (entry.end - end).abs() <= far
         };
         // The rest that a killed process has not written is not known.

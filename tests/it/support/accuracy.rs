@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use super::tables::{CsvRow, Tables};
-use super::truth::Entry;
+use super::truth::TruthLogTask;
 
 /// Times may be this far from the truth.
 const FAR_NS: i64 = 20_000;
@@ -54,7 +54,7 @@ pub(crate) struct Accuracy(BTreeMap<(i64, i64), Device>);
 
 impl Accuracy {
     #[track_caller]
-    pub(crate) fn of(tables: &Tables, matched: &[(&CsvRow, Entry)]) -> Self {
+    pub(crate) fn of(tables: &Tables, matched: &[(&CsvRow, TruthLogTask)]) -> Self {
         let windows = windows(tables);
         let mut devices: BTreeMap<(i64, i64), Device> = BTreeMap::new();
         for (task, truth) in matched

@@ -13,7 +13,7 @@ const TRACERS_FLAGS: i64 = 8;
 
 /// One task that was executed.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct TruthLogTask {
     pub(crate) pid: i64,
     pub(crate) device: i64,
     pub(crate) stream_id: i64,
@@ -25,7 +25,7 @@ pub(crate) struct Entry {
     flags: Option<i64>,
 }
 
-impl Entry {
+impl TruthLogTask {
     pub(crate) fn is_tracers(&self) -> bool {
         self.kind == "record" && self.flags == Some(TRACERS_FLAGS)
     }
@@ -36,7 +36,7 @@ type Lane = (i64, i64, i64, usize);
 
 /// Reads a log.
 #[track_caller]
-pub(crate) fn read(path: &Path) -> Vec<Entry> {
+pub(crate) fn read(path: &Path) -> Vec<TruthLogTask> {
     let text = std::fs::read_to_string(path).unwrap();
     let parsed = |line| serde_json::from_str(line).expect("a JSON object a line");
     entries(text.lines().map(parsed))
@@ -89,7 +89,7 @@ fn is_node(line: &Value) -> bool {
 
 /// The nodes of graphs that ran, in a log.
 #[track_caller]
-pub(crate) fn nodes(path: &Path) -> Vec<Entry> {
+pub(crate) fn nodes(path: &Path) -> Vec<TruthLogTask> {
     let text = std::fs::read_to_string(path).unwrap();
     let lines = text
         .lines()
@@ -99,26 +99,26 @@ pub(crate) fn nodes(path: &Path) -> Vec<Entry> {
 
 /// Reads a log of processes that were killed: they leave lines that are not whole.
 #[track_caller]
-pub(crate) fn read_torn(path: &Path) -> Vec<Entry> {
+pub(crate) fn read_torn(path: &Path) -> Vec<TruthLogTask> {
     let text = std::fs::read_to_string(path).unwrap();
     let parsed = |line| serde_json::from_str(line).ok();
     entries(text.lines().filter_map(parsed))
 }
 
 #[track_caller]
-fn entries(lines: impl Iterator<Item = Value>) -> Vec<Entry> {
+fn entries(lines: impl Iterator<Item = Value>) -> Vec<TruthLogTask> {
     let tasks = lines.filter(|line| !is_reading(line) && !is_node(line));
     tasks.map(|line| entry(&line)).collect()
 }
 
 #[track_caller]
-fn entry(line: &Value) -> Entry {
+fn entry(line: &Value) -> TruthLogTask {
     let number = |name: &str| {
         line[name]
             .as_i64()
             .unwrap_or_else(|| panic!("{name}: {line}"))
     };
-    Entry {
+    TruthLogTask {
         pid: number("pid"),
         device: number("device"),
         stream_id: number("stream_id"),
@@ -156,9 +156,9 @@ fn lanes<T>(
 /// Matches every task of a trace with its entry in the log, by its place on its stream. Fails when one
 /// has a task that the other does not have.
 #[track_caller]
-pub(crate) fn matched<'t>(tasks: &'t Table, log: &Path) -> Vec<(&'t CsvRow, Entry)> {
+pub(crate) fn matched<'t>(tasks: &'t Table, log: &Path) -> Vec<(&'t CsvRow, TruthLogTask)> {
     // Time that the host took to see that work is done is no task.
-    let is_task = |entry: &Entry| !entry.is_tracers() && entry.kind != "completion";
+    let is_task = |entry: &TruthLogTask| !entry.is_tracers() && entry.kind != "completion";
     let entries = read(log).into_iter().filter(is_task);
     let mut truth = lanes(entries.collect(), |entry| {
         (entry.pid, entry.device, entry.stream_id, entry.seq)

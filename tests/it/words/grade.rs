@@ -1,6 +1,6 @@
 //! How many years of school a text asks for: the grade of Flesch and Kincaid.
 
-use super::prose::{CODE, Place, Sentence};
+use super::prose::{CODE, Sentence, SentencePlace};
 
 /// Cells with fewer words are labels and no sentences.
 const LABEL: usize = 6;
@@ -10,8 +10,8 @@ pub(super) fn of<'s>(sentences: impl IntoIterator<Item = &'s Sentence>) -> f64 {
     let (mut count, mut words, mut syllables) = (0_usize, 0_usize, 0_usize);
     for sentence in sentences {
         let plain: Vec<&str> = sentence.words().filter(|word| !is_name(word)).collect();
-        let is_label = sentence.place == Place::Cell && plain.len() < LABEL;
-        if sentence.place == Place::Heading || is_label || plain.is_empty() {
+        let is_label = sentence.place == SentencePlace::Cell && plain.len() < LABEL;
+        if sentence.place == SentencePlace::Heading || is_label || plain.is_empty() {
             continue;
         }
         count += 1;

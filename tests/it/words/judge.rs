@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::prose::{CODE, Place, Sentence};
+use super::prose::{CODE, Sentence, SentencePlace};
 
 /// The longest sentence that a text may have, in words.
 pub(super) const LONGEST: usize = 30;
@@ -72,7 +72,7 @@ fn length(sentence: &Sentence) -> usize {
     let mut before = false;
     let counted = sentence.words().filter(|word| {
         let is_code = word.contains(CODE);
-        let is_listed = is_code && (before || sentence.place == Place::Cell);
+        let is_listed = is_code && (before || sentence.place == SentencePlace::Cell);
         before = is_code;
         !is_listed
     });
@@ -92,7 +92,7 @@ pub(super) fn faults(document: &str, sentences: &[Sentence], avoided: &[Avoided]
             }
         }
         let count = length(sentence);
-        if count > LONGEST && sentence.place != Place::Heading {
+        if count > LONGEST && sentence.place != SentencePlace::Heading {
             faults.push(format!("{at}: {count} words: {text}"));
         }
     }

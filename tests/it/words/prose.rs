@@ -5,7 +5,7 @@ pub(super) const CODE: char = '\u{1}';
 
 /// Place of a sentence, which decides its rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SentencePlace {
     Heading,
     Paragraph,
     Cell,
@@ -15,7 +15,7 @@ pub(super) enum Place {
 pub(super) struct Sentence {
     pub(super) text: String,
     pub(super) line: usize,
-    pub(super) place: Place,
+    pub(super) place: SentencePlace,
 }
 
 impl Sentence {
@@ -43,11 +43,11 @@ impl Blocks {
         self.open.push_str(text.trim());
     }
 
-    fn close(&mut self, place: Place) {
+    fn close(&mut self, place: SentencePlace) {
         let text = plain(&std::mem::take(&mut self.open));
         // Items of a cell end with a semicolon.
         let text = match place {
-            Place::Cell => text.replace("; ", ". "),
+            SentencePlace::Cell => text.replace("; ", ". "),
             _ => text,
         };
         for text in split(&text) {
@@ -56,8 +56,8 @@ impl Blocks {
         }
     }
 
-    fn whole(&mut self, line: usize, text: &str, place: Place) {
-        self.close(Place::Paragraph);
+    fn whole(&mut self, line: usize, text: &str, place: SentencePlace) {
+        self.close(SentencePlace::Paragraph);
         self.add(line, text);
         self.close(place);
     }
@@ -72,29 +72,29 @@ pub(super) fn of_markdown(text: &str) -> Vec<Sentence> {
         let (at, words) = (at + 1, line.trim());
         if words.starts_with("```") {
             in_code = !in_code;
-            blocks.close(Place::Paragraph);
+            blocks.close(SentencePlace::Paragraph);
         } else if in_code || words.starts_with("<!--") {
         } else if words.is_empty() {
-            blocks.close(Place::Paragraph);
+            blocks.close(SentencePlace::Paragraph);
         } else if words.starts_with('#') {
             in_list = false;
-            blocks.whole(at, words.trim_start_matches('#'), Place::Heading);
+            blocks.whole(at, words.trim_start_matches('#'), SentencePlace::Heading);
         } else if words.starts_with('|') {
             for cell in cells(words) {
-                blocks.whole(at, cell, Place::Cell);
+                blocks.whole(at, cell, SentencePlace::Cell);
             }
         } else if let Some(item) = list_item(words) {
             in_list = true;
-            blocks.close(Place::Paragraph);
+            blocks.close(SentencePlace::Paragraph);
             blocks.add(at, item);
         } else if line.starts_with("    ") && !in_list {
-            blocks.close(Place::Paragraph);
+            blocks.close(SentencePlace::Paragraph);
         } else {
             in_list &= !blocks.open.is_empty() || line.starts_with(' ');
             blocks.add(at, words);
         }
     }
-    blocks.close(Place::Paragraph);
+    blocks.close(SentencePlace::Paragraph);
     blocks.sentences
 }
 
@@ -105,9 +105,9 @@ pub(super) fn of_help(text: &str) -> Vec<Sentence> {
         let words = line.trim();
         let is_head = words.starts_with('-') || (line.starts_with("  ") && words.contains("  "));
         if words.is_empty() || words.starts_with("Usage:") || words.ends_with(':') {
-            blocks.close(Place::Paragraph);
+            blocks.close(SentencePlace::Paragraph);
         } else if is_head {
-            blocks.close(Place::Paragraph);
+            blocks.close(SentencePlace::Paragraph);
             if let Some((_, rest)) = words.split_once("  ") {
                 blocks.add(at + 1, rest);
             }
@@ -115,7 +115,7 @@ pub(super) fn of_help(text: &str) -> Vec<Sentence> {
             blocks.add(at + 1, words);
         }
     }
-    blocks.close(Place::Paragraph);
+    blocks.close(SentencePlace::Paragraph);
     blocks.sentences
 }
 
@@ -123,7 +123,7 @@ pub(super) fn of_help(text: &str) -> Vec<Sentence> {
 pub(super) fn of_literal(text: &str, line: usize) -> Vec<Sentence> {
     let mut blocks = Blocks::default();
     for part in text.split("\n\n") {
-        blocks.whole(line, &without(part, '{', '}'), Place::Paragraph);
+        blocks.whole(line, &without(part, '{', '}'), SentencePlace::Paragraph);
     }
     blocks.sentences
 }
@@ -225,8 +225,8 @@ fn a_document_is_cut_into_sentences() {
     assert_eq!(texts, expected);
     assert_eq!(found[2].words().count(), 5);
     assert_eq!((found[0].line, found[3].line), (1, 11));
-    assert_eq!(found[0].place, Place::Heading);
-    assert_eq!(found[9].place, Place::Cell);
+    assert_eq!(found[0].place, SentencePlace::Heading);
+    assert_eq!(found[9].place, SentencePlace::Cell);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The place in the recording that is on screen.
 
 use crate::arrangement::{LaneArrangement, LaneGroup};
-use crate::item::{Item, TrackKey};
+use crate::item::{CallOrTask, TrackKey};
 use crate::lanes::ViewRow;
 use crate::marks::Marks;
 use crate::range_contents::RangeContents;
@@ -39,7 +39,7 @@ pub(crate) struct Camera {
     pub(crate) moving: bool,
     pub(crate) marks: Marks,
     /// The selection's rank among its kind, and when that was found out.
-    pub(crate) rank: Option<(Item, (u64, u64), DurationRank)>,
+    pub(crate) rank: Option<(CallOrTask, (u64, u64), DurationRank)>,
     /// What happened in the selected range, and when that was found out.
     pub(crate) inside: Option<(RangeId, (u64, u64), RangeContents)>,
     /// Shorter stalls are not gone to and not listed.

@@ -1,6 +1,6 @@
 //! State of the recording, with all derived data.
 
-use crate::blamed_stalls::{BlamedStalls, Blames};
+use crate::blamed_stalls::{BlameTable, BlamedStalls};
 use crate::cached_results::ResultCache;
 use crate::failures::FailedCalls;
 use crate::longest_stalls::LongestStalls;
@@ -53,7 +53,7 @@ pub(crate) struct Document {
     pub(crate) cache: ResultCache,
     /// The culprit of each stall of the loaded part.
     pub(crate) blamed: Arc<BlamedStalls>,
-    pub(crate) blames: Blames,
+    pub(crate) blames: BlameTable,
     /// Facts about the other recording, where the view is one of two.
     pub(crate) companion: Option<OtherRecording>,
     /// Why the source can no longer be read.

@@ -3,7 +3,7 @@
 use ascend_trace_analysis::Stall;
 use ascend_trace_recording::{TimeRange, Trace};
 
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::selection::Selection;
 
 use super::App;
@@ -20,7 +20,7 @@ impl App {
 
     /// The stall that an item is: a wait that held its stream, or a call that blocked. Of a call that
     /// waited and then took time to return it is the wait.
-    pub(crate) fn stall_of(&self, trace: &Trace, item: Item) -> Option<Stall> {
+    pub(crate) fn stall_of(&self, trace: &Trace, item: CallOrTask) -> Option<Stall> {
         self.stalls_of(trace, item).next().copied()
     }
 
@@ -28,7 +28,7 @@ impl App {
     pub(crate) fn stalls_of(
         &self,
         trace: &Trace,
-        item: Item,
+        item: CallOrTask,
     ) -> impl Iterator<Item = &Stall> + use<'_> {
         let TimeRange { begin, end } = item.span(trace);
         let lane = item.track(trace).lane();

@@ -6,7 +6,7 @@ use ascend_trace_analysis::Stalls;
 use ascend_trace_recording::Trace;
 
 use crate::derived_data::DerivedData;
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::stable_id::StableId;
 
 use super::{App, DependencyWalk, Selection, ViewData, ViewPosition};
@@ -54,7 +54,7 @@ impl WalkSnapshot {
         let step = |(selected, to_cause): &(Selection, bool)| {
             Some((StableId::of(*selected, trace)?, *to_cause))
         };
-        let choice = |item: &Item| StableId::of_item(*item, trace);
+        let choice = |item: &CallOrTask| StableId::of_item(*item, trace);
         Some(Self {
             choices: walk.choices.iter().map(choice).collect(),
             chosen: walk.chosen,

@@ -4,7 +4,7 @@ use ascend_trace_analysis::calls::CallTree;
 use ascend_trace_recording::recording::{SearchDirection, SearchResult, WindowError};
 use ascend_trace_recording::{Recording, ThreadId, TimeRange, Trace};
 
-use super::QueryCourse;
+use super::QueryPosition;
 use crate::job::JobProgress;
 
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct CallsQuery {
 impl CallsQuery {
     pub(super) fn advance(
         &mut self,
-        course: &mut QueryCourse,
+        course: &mut QueryPosition,
         recording: &mut Recording,
         keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {

@@ -1,7 +1,7 @@
 //! The critical path of a range of a recording.
 
-use ascend_trace_analysis::Step;
-use ascend_trace_analysis::critical::{Critical, Pass};
+use ascend_trace_analysis::WindowSize;
+use ascend_trace_analysis::critical::{Critical, ReadingPass};
 use ascend_trace_recording::recording::WindowError;
 use ascend_trace_recording::{Recording, TimeRange};
 
@@ -25,15 +25,19 @@ impl CriticalPathQuery {
         let length = whole.duration().unsigned_abs();
         let on_progress = |pass, reached: i64| {
             let before = match pass {
-                Pass::Causes => 0,
-                Pass::Pieces => length,
+                ReadingPass::Causes => 0,
+                ReadingPass::Pieces => length,
             };
             let here = whole.clamp(reached).abs_diff(whole.begin);
             let (done, all) = (before.saturating_add(here), length.saturating_mul(2));
             keep_on(JobProgress::Part(done, all))
         };
-        let path =
-            Critical::of_recording_while(recording, Step::default(), self.range, on_progress)?;
+        let path = Critical::of_recording_while(
+            recording,
+            WindowSize::default(),
+            self.range,
+            on_progress,
+        )?;
         self.path = path.map(|path| PathLines::new(path, recording.entities()));
         Ok(self.path.is_some())
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::{Debug, Formatter, Result as FormatResult};
 
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::recording::WindowError;
 
@@ -58,7 +58,7 @@ where
     ) -> Result<bool, WindowError> {
         let on_progress = |reached| keep_on(JobProgress::Moment(reached, false));
         let fold = (self.make)();
-        self.answer = fold.of_recording(recording, Step::default(), on_progress)?;
+        self.answer = fold.of_recording(recording, WindowSize::default(), on_progress)?;
         Ok(self.answer.is_some())
     }
 

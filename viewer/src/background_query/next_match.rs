@@ -5,7 +5,7 @@ use ascend_trace_recording::{FunctionId, Recording, TimeRange, Trace};
 
 use crate::search::{Search, SearchMatch, all_in};
 
-use super::{FoundElsewhere, QueryCourse};
+use super::{FoundElsewhere, QueryPosition};
 use crate::job::JobProgress;
 
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct MatchQuery {
 impl MatchQuery {
     pub(super) fn advance(
         &mut self,
-        course: &mut QueryCourse,
+        course: &mut QueryPosition,
         recording: &mut Recording,
         keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
@@ -34,7 +34,7 @@ impl MatchQuery {
                 ranges.as_ref(),
                 |reached| {
                     next = reached;
-                    is_round = now.is_round(reached);
+                    is_round = now.is_full_circle(reached);
                     !is_round && keep_on(JobProgress::Moment(reached, now.wrapped))
                 },
                 |trace, range| find(trace, search, range, now.towards),

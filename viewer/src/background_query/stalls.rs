@@ -8,11 +8,11 @@ use ascend_trace_recording::{Recording, Summary, TimeRange, Trace};
 use crate::arrangement::LaneArrangement;
 use crate::blame::{self, StallContext};
 use crate::item::TrackKey;
-use crate::panels::StallFilter;
+use crate::panels::StallPanel;
 use crate::stable_id::StableId;
 
 use super::idle_gaps::{self, StreamEdges, StreamGap};
-use super::{FoundElsewhere, QueryCourse};
+use super::{FoundElsewhere, QueryPosition};
 use crate::job::JobProgress;
 
 /// A stall of a part that need not be loaded.
@@ -65,7 +65,7 @@ pub(crate) enum WantedStalls {
     /// The first one after this timestamp and lane, in this direction.
     Next(i64, Option<Lane>, SearchDirection),
     /// This number of the longest ones.
-    Longest(usize, StallFilter),
+    Longest(usize, StallPanel),
 }
 
 #[derive(Debug)]
@@ -105,7 +105,7 @@ impl StallQuery {
     }
 
     /// Of which the longest stalls are wanted, and how short they may be, if it is these.
-    pub(crate) fn listed(&self) -> Option<(StallFilter, i64)> {
+    pub(crate) fn listed(&self) -> Option<(StallPanel, i64)> {
         match self.wanted {
             WantedStalls::Longest(_, which) => Some((which, self.least)),
             WantedStalls::Next(..) => None,
@@ -114,7 +114,7 @@ impl StallQuery {
 
     pub(super) fn advance(
         &mut self,
-        course: &mut QueryCourse,
+        course: &mut QueryPosition,
         recording: &mut Recording,
         keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
@@ -140,7 +140,7 @@ impl StallQuery {
             for gap in gaps {
                 self.gap(recording, gap)?;
             }
-            course.pass(range);
+            course.move_past(range);
             if now.is_last(range) {
                 return Ok(true);
             }
@@ -246,7 +246,7 @@ impl StallQuery {
 
     fn is_cause(&self, cause: Cause) -> bool {
         match self.wanted {
-            WantedStalls::Longest(_, StallFilter::Cause(wanted)) => wanted == cause,
+            WantedStalls::Longest(_, StallPanel::Cause(wanted)) => wanted == cause,
             _ => true,
         }
     }

@@ -4,10 +4,10 @@ use ascend_trace_analysis::Stats;
 use ascend_trace_recording::recording::{SearchDirection, SearchResult, WindowError};
 use ascend_trace_recording::{Recording, TimeRange, Trace};
 
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::rank;
 
-use super::{FoundElsewhere, QueryCourse};
+use super::{FoundElsewhere, QueryPosition};
 use crate::job::JobProgress;
 
 /// Tables of a range. It starts over when it has to wait, since then another range is looked at.
@@ -41,7 +41,7 @@ pub(crate) struct SlowestQuery {
 impl SlowestQuery {
     pub(super) fn advance(
         &mut self,
-        course: &mut QueryCourse,
+        course: &mut QueryPosition,
         recording: &mut Recording,
         keep_on: &mut dyn FnMut(JobProgress) -> bool,
     ) -> Result<bool, WindowError> {
@@ -67,8 +67,8 @@ impl SlowestQuery {
     }
 
     fn take(&mut self, trace: &Trace, part: TimeRange) {
-        let is_wanted = |item: Item| {
-            matches!(item, Item::Task(_)) == self.task
+        let is_wanted = |item: CallOrTask| {
+            matches!(item, CallOrTask::Task(_)) == self.task
                 && item.name(trace) == self.name
                 && part.contains(item.span(trace).begin)
         };

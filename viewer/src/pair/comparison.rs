@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ascend_trace_analysis::diff::{Diff, Row, Verdict};
-use ascend_trace_analysis::steps::Cut;
+use ascend_trace_analysis::diff::{Diff, DiffRow, Verdict};
+use ascend_trace_analysis::steps::FoundStep;
 
 /// What compares two recordings. It must not wait: another thread reads.
 pub trait TraceComparer {
@@ -17,7 +17,7 @@ pub enum ComparisonResult {
     /// When the first tasks began.
     Begins([i64; 2]),
     /// The steps of two processes that belong together.
-    Steps([Vec<Cut>; 2]),
+    Steps([Vec<FoundStep>; 2]),
     Changes(Box<Diff>),
     /// Why no more will be found.
     Failed(String),
@@ -36,7 +36,7 @@ pub(crate) struct OtherRecording {
 #[derive(Debug, Default)]
 pub(crate) struct RecordingChanges {
     /// Only changes, by their impact.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<DiffRow>,
     pub(crate) by_steps: bool,
     pub(crate) tests: u64,
 }

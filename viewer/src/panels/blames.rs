@@ -13,7 +13,7 @@ use crate::text::{count, duration};
 use crate::update::background_query::{self, PanelAnalysis};
 use crate::update::{nothing_more, remake};
 
-use super::{Panel, PanelContent, PanelKind, Staleness, StallFilter, TabTarget, stalls};
+use super::{Panel, PanelContent, PanelKind, Staleness, StallPanel, TabTarget, stalls};
 
 const COLUMNS: &[ListColumn] = &[
     left("culprit"),
@@ -76,7 +76,7 @@ impl Panel for Blames {
     }
 
     fn on_tab(&self, _: bool) -> TabTarget {
-        TabTarget::Open(PanelKind::Stalls(StallFilter::All))
+        TabTarget::Open(PanelKind::Stalls(StallPanel::All))
     }
 
     fn has_stalls(&self) -> bool {
@@ -159,7 +159,7 @@ fn entry(app: &mut App, world: ViewData<'_>, group: &StallGroup) -> ListEntry {
     ListEntry {
         id: RowId::Blame(id),
         cells: vec![
-            blamed_stalls::words(world.trace, &group.blame).into(),
+            blamed_stalls::text_of_blame(world.trace, &group.blame).into(),
             group.blame.cause.name().into(),
             of.into(),
             ListCell::count(group.count),

@@ -1,6 +1,6 @@
 //! What changed from one recording to the other.
 
-use ascend_trace_analysis::diff::Row;
+use ascend_trace_analysis::diff::DiffRow;
 
 use crate::action::Action;
 use crate::app::{App, ViewData};
@@ -48,14 +48,14 @@ fn content(app: &App) -> PanelContent {
     let companion = app.document.companion.as_ref();
     let Some(changes) = companion.and_then(|it| it.changes.as_ref()) else {
         return PanelContent {
-            columns: columns::<Row>(),
+            columns: columns::<DiffRow>(),
             entries: Vec::new(),
             note: String::new(),
         };
     };
     let rows = changes.rows.iter().take(LISTED).enumerate();
     PanelContent {
-        columns: columns::<Row>(),
+        columns: columns::<DiffRow>(),
         entries: rows.map(|(place, row)| entry(place, row)).collect(),
         note: note(changes),
     }
@@ -70,7 +70,7 @@ fn note(changes: &RecordingChanges) -> String {
     format!("from A to B, by what they add to {of}; {tests} tests")
 }
 
-fn entry(place: usize, row: &Row) -> ListEntry {
+fn entry(place: usize, row: &DiffRow) -> ListEntry {
     ListEntry {
         id: RowId::Share(row.kind.name(), row.name.clone()),
         cells: cells(row, 0, |_| None),

@@ -1,6 +1,6 @@
 //! The critical path: its longest pieces, and its time by name.
 
-use ascend_trace_analysis::critical::{Segment, Share};
+use ascend_trace_analysis::critical::{PathShare, Segment};
 
 use crate::action::Action;
 use crate::app::{App, ViewData};
@@ -76,7 +76,7 @@ fn content(app: &App, world: ViewData<'_>, ways: PathListing) -> PanelContent {
     };
     let mut columns = match ways {
         PathListing::Pieces => columns::<Segment>(),
-        PathListing::Names => columns::<Share>(),
+        PathListing::Names => columns::<PathShare>(),
     };
     match ways {
         PathListing::Pieces => columns.insert(0, right("share")),

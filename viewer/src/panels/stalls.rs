@@ -30,14 +30,14 @@ const COLUMNS: &[ListColumn] = &[
 
 /// Which stalls are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StallFilter {
+pub(crate) enum StallPanel {
     All,
     Cause(Cause),
     /// Those that have the same to blame.
     Blame(BlameId),
 }
 
-impl Panel for StallFilter {
+impl Panel for StallPanel {
     fn opener(&self) -> Action {
         Action::ListStalls
     }
@@ -92,33 +92,33 @@ impl Panel for StallFilter {
     }
 }
 
-fn content(app: &App, world: ViewData<'_>, which: StallFilter) -> PanelContent {
+fn content(app: &App, world: ViewData<'_>, which: StallPanel) -> PanelContent {
     let trace = world.trace;
     let longest =
         background_query::known_longest(app, which).filter(|_| !world.overview.is_whole());
     if let Some(longest) = longest {
-        return of_all(app, world, longest, whom(app, world, which));
+        return whole_recording_content(app, world, longest, culprit_text(app, world, which));
     }
     let is_long = |stall: &Stall| stall.length() >= app.camera.least;
     let is_shown = |stall: &Stall| {
         !app.camera.arrangement.is_hidden(track(stall).shown(trace)) && is_long(stall)
     };
     let worst = match which {
-        StallFilter::All => {
+        StallPanel::All => {
             let wanted = |stall: &Stall| stall.is_notable() && is_shown(stall);
             app.document.stalls.worst_where(LISTED, wanted)
         }
-        StallFilter::Cause(cause) => {
+        StallPanel::Cause(cause) => {
             let wanted =
                 |stall: &Stall| stall.is_notable() && stall.cause == cause && is_shown(stall);
             app.document.stalls.worst_where(LISTED, wanted)
         }
-        StallFilter::Blame(id) => {
+        StallPanel::Blame(id) => {
             let wanted =
                 |stall: &Stall| app.camera.arrangement.wants(trace, track(stall)) && is_long(stall);
             let blame = app.document.blames.get(id);
             blame.map_or_else(Vec::new, |blame| {
-                app.document.blamed.worst(blame, LISTED, wanted)
+                app.document.blamed.longest(blame, LISTED, wanted)
             })
         }
     };
@@ -138,7 +138,7 @@ fn content(app: &App, world: ViewData<'_>, which: StallFilter) -> PanelContent {
         LISTED => format!("the first {LISTED}"),
         _ => String::new(),
     };
-    let whom = whom(app, world, which);
+    let whom = culprit_text(app, world, which);
     let number = format!("{whom}{number}{}", least(app.camera.least));
     let place = match world.overview.is_whole() {
         true => "",
@@ -153,20 +153,25 @@ fn content(app: &App, world: ViewData<'_>, which: StallFilter) -> PanelContent {
 }
 
 /// Who is to blame for all that is listed.
-fn whom(app: &App, world: ViewData<'_>, which: StallFilter) -> String {
+fn culprit_text(app: &App, world: ViewData<'_>, which: StallPanel) -> String {
     let blame = match which {
-        StallFilter::Blame(id) => app.document.blames.get(id),
-        StallFilter::All | StallFilter::Cause(_) => None,
+        StallPanel::Blame(id) => app.document.blames.get(id),
+        StallPanel::All | StallPanel::Cause(_) => None,
     };
     let words = |blame: &Blame| {
-        let whom = blamed_stalls::words(world.trace, blame);
+        let whom = blamed_stalls::text_of_blame(world.trace, blame);
         format!("{} ← {whom}  ", blame.cause.name())
     };
     blame.map(words).unwrap_or_default()
 }
 
 /// Those of all of a long recording.
-fn of_all(app: &App, world: ViewData<'_>, longest: &[FoundStall], whom: String) -> PanelContent {
+fn whole_recording_content(
+    app: &App,
+    world: ViewData<'_>,
+    longest: &[FoundStall],
+    whom: String,
+) -> PanelContent {
     let start = app.document.span.map_or(0, |span| span.begin);
     let entry = |stall: &FoundStall| ListEntry {
         id: RowId::Stall(stall.lane, stall.begin, stall.end),

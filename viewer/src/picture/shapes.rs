@@ -62,7 +62,7 @@ fn block(character: char) -> Option<Shape> {
 
 /// Weights of the lines from the middle of a cell to its sides.
 #[derive(Clone, Copy)]
-struct Arms {
+struct LineWeights {
     left: u8,
     right: u8,
     up: u8,
@@ -99,7 +99,7 @@ fn lines(character: char) -> Option<Vec<Shape>> {
         _ => {}
     }
     let [left, right, up, down] = arms(character)?;
-    Some(joined(Arms {
+    Some(joined(LineWeights {
         left,
         right,
         up,
@@ -137,7 +137,7 @@ fn arms(character: char) -> Option<[u8; 4]> {
     })
 }
 
-fn joined(arms: Arms) -> Vec<Shape> {
+fn joined(arms: LineWeights) -> Vec<Shape> {
     let thickness = |weight: u8| if weight > 1 { THICK } else { THIN };
     // Lines end behind the middle of those that they meet.
     let wide = thickness(arms.up.max(arms.down)).0 / 2.0;

@@ -12,7 +12,7 @@ use super::harness::{LARGE, Player};
 use super::parts::{load, overview};
 use crate::background_query::BackgroundQuery;
 use crate::job::{JobNews, JobRequest};
-use crate::panels::{PanelKind, StallFilter};
+use crate::panels::{PanelKind, StallPanel};
 use crate::update::background_query::known_longest;
 
 /// Calls that fail.
@@ -288,7 +288,7 @@ fn the_longest_stalls_are_those_of_the_whole_recording() {
         .list
         .as_ref()
         .expect("the loaded part is listed at once");
-    assert_eq!(list.kind, PanelKind::Stalls(StallFilter::All));
+    assert_eq!(list.kind, PanelKind::Stalls(StallPanel::All));
     assert!(
         list.note.contains("of the part that is loaded"),
         "{}",
@@ -308,7 +308,7 @@ fn the_longest_stalls_are_those_of_the_whole_recording() {
     );
     let (_, _, stalls) = whole(&mut recording);
     let worst = stalls.worst_where(50, Stall::is_notable);
-    let longest = known_longest(&player.app, StallFilter::All).expect("they are kept");
+    let longest = known_longest(&player.app, StallPanel::All).expect("they are kept");
     for (listed, stall) in longest.iter().zip(worst) {
         // Of one more or less well known clock.
         let far = (listed.length() - stall.length()).abs();

@@ -8,7 +8,7 @@ use ascend_trace_testkit::Timeline;
 
 use crate::cached_results::StallGroupsKey;
 use crate::list::{JumpTarget, ListState};
-use crate::panels::{Blames, PanelKind, StallFilter};
+use crate::panels::{Blames, PanelKind, StallPanel};
 use crate::text::{count, duration};
 use crate::update::background_query::known_longest;
 
@@ -102,7 +102,7 @@ fn a_group_opens_to_its_stalls_and_esc_goes_back_to_the_groups() {
     player.play("enter");
     assert!(matches!(
         list(&player).kind,
-        PanelKind::Stalls(StallFilter::Blame(_))
+        PanelKind::Stalls(StallPanel::Blame(_))
     ));
     player.line_with("event-wait ← device 0 stream 2 'MatMul'");
     let stalls = entries(&player);
@@ -135,7 +135,7 @@ fn tab_turns_between_the_longest_stalls_and_who_is_to_blame() {
     player.play("i tab");
     assert_eq!(list(&player).kind, PanelKind::Blames(Blames));
     player.play("tab");
-    assert_eq!(list(&player).kind, PanelKind::Stalls(StallFilter::All));
+    assert_eq!(list(&player).kind, PanelKind::Stalls(StallPanel::All));
     player.play("tab I");
     assert!(player.app.panels.list.is_none());
 }

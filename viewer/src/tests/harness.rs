@@ -15,7 +15,7 @@ use crate::app::{App, Selection, ViewData};
 use crate::background_query::BackgroundQuery;
 use crate::derived_data::{DerivedData, LoadedExtent};
 use crate::event::{InputEvent, KeyModifiers};
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::job::{Job, JobKind, JobNews, JobRequest};
 use crate::keymap::key;
 use crate::overview::RecordingOverview;
@@ -261,14 +261,14 @@ impl Player {
                 format!("range {} at {}", range.name, range.begin)
             }
             Some(Selection::Node(node)) => {
-                let name = Item::Task(node.task).name(&self.trace);
+                let name = CallOrTask::Task(node.task).name(&self.trace);
                 let name = crate::text::short_name(name);
                 format!("node {} {name} at {}", node.number, node.begin)
             }
             Some(Selection::Item(item)) => {
                 let kind = match item {
-                    Item::Task(_) => "task",
-                    Item::Call(_) => "call",
+                    CallOrTask::Task(_) => "task",
+                    CallOrTask::Call(_) => "call",
                 };
                 let name = crate::text::short_name(item.name(&self.trace));
                 format!("{kind} {name} at {}", item.span(&self.trace).begin)

@@ -6,7 +6,7 @@ use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::whole::GrowingRecording;
 
 use crate::app::Selection;
-use crate::item::Item;
+use crate::item::CallOrTask;
 
 use super::harness::{Player, SMALL};
 
@@ -108,13 +108,13 @@ fn a_running_call_can_be_selected_and_stays_selected_when_it_returns() {
     hanging.player.play("left");
     assert_eq!(
         hanging.player.app.camera.selected,
-        Some(Selection::Item(Item::Call(CallId(0))))
+        Some(Selection::Item(CallOrTask::Call(CallId(0))))
     );
     hanging.player.play("right");
     hanging.returns(7);
     assert_eq!(
         hanging.player.app.camera.selected,
-        Some(Selection::Item(Item::Call(CallId(1))))
+        Some(Selection::Item(CallOrTask::Call(CallId(1))))
     );
 }
 

@@ -3,7 +3,7 @@
 use ascend_trace_analysis::Fold;
 use ascend_trace_analysis::Window;
 use ascend_trace_analysis::diff::{Diff, paired};
-use ascend_trace_analysis::steps::{Finder, Wanted};
+use ascend_trace_analysis::steps::{Finder, StepDefinition};
 use ascend_trace_recording::Trace;
 use ascend_trace_testkit::timeline;
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
@@ -88,13 +88,13 @@ impl PairPlayer {
         let windows = [0, 1].map(|place| Window::whole(&self.traces[place]));
         let plans = windows
             .each_ref()
-            .map(|window| Finder::new(Wanted::Any).of(window));
+            .map(|window| Finder::new(StepDefinition::Any).of(window));
         let begins = self.traces.each_ref().map(|trace| {
             let tasks = trace.tasks().iter().filter_map(|task| task.time);
             tasks.map(|it| it.begin).min().unwrap_or(0)
         });
         let [a, b] = &windows;
-        let changes = Diff::of(a, b, Wanted::Any);
+        let changes = Diff::of(a, b, StepDefinition::Any);
         let steps = paired([&self.traces[0], &self.traces[1]], &plans);
         self.pair.on_comparison(ComparisonResult::Begins(begins));
         if let Some(steps) = steps {
@@ -183,7 +183,7 @@ fn steps(two: &PairPlayer) -> [Vec<i64>; 2] {
     let plans = two
         .traces
         .each_ref()
-        .map(|trace| Finder::new(Wanted::Any).of(&Window::whole(trace)));
+        .map(|trace| Finder::new(StepDefinition::Any).of(&Window::whole(trace)));
     let steps = paired([&two.traces[0], &two.traces[1]], &plans).expect("steps");
     steps.map(|cuts| cuts.iter().map(|it| it.begin).collect())
 }

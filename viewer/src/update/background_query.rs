@@ -7,7 +7,7 @@ use ascend_trace_recording::{ThreadId, TimeRange};
 
 use crate::app::{App, FollowMode, ViewData};
 use crate::background_query::{
-    BackgroundQuery, FoundElsewhere, MatchQuery, QueryCourse, QueryKind,
+    BackgroundQuery, FoundElsewhere, MatchQuery, QueryKind, QueryPosition,
 };
 use crate::background_query::{
     CallsQuery, FoldQuery, FoundStall, SlowestQuery, StallQuery, StatsQuery, WantedStalls,
@@ -15,7 +15,7 @@ use crate::background_query::{
 use crate::cached_results::{CallsKey, LongestStallsKey, ResultKey, StatsKey};
 use crate::job::{Job, JobKind, JobNews};
 use crate::overview::RecordingOverview;
-use crate::panels::{PanelKind, StallFilter};
+use crate::panels::{PanelKind, StallPanel};
 use crate::recording_totals::RecordingTotals;
 use crate::text::{fit, moment};
 use crate::viewport::Viewport;
@@ -37,7 +37,7 @@ pub(super) fn next_match(app: &mut App, from: i64, forward: bool) {
         search,
         found: None,
     };
-    let course = QueryCourse::new(forward, from, true);
+    let course = QueryPosition::new(forward, from, true);
     start(app, what, QueryKind::Match(Box::new(query)), course);
 }
 
@@ -52,7 +52,7 @@ pub(super) fn next_stall(
         true => "the next stall",
         false => "the stall before",
     };
-    let course = QueryCourse::new(forward, from.0, false);
+    let course = QueryPosition::new(forward, from.0, false);
     let wanted = WantedStalls::Next(from.0, from.1, course.towards);
     let mut query = StallQuery::new(wanted, app.camera.arrangement.clone(), app.camera.least);
     if !forward {
@@ -67,15 +67,15 @@ pub(super) fn next_stall(
 }
 
 /// Looks for the longest stalls, unless they are known.
-pub(crate) fn longest(app: &mut App, which: StallFilter) {
+pub(crate) fn longest(app: &mut App, which: StallPanel) {
     if known_longest(app, which).is_some() {
         return;
     }
     let blame = match which {
-        StallFilter::Blame(id) => app.document.blames.get(id).cloned(),
-        StallFilter::All | StallFilter::Cause(_) => None,
+        StallPanel::Blame(id) => app.document.blames.get(id).cloned(),
+        StallPanel::All | StallPanel::Cause(_) => None,
     };
-    let course = QueryCourse::new(true, i64::MIN, false);
+    let course = QueryPosition::new(true, i64::MIN, false);
     let wanted = WantedStalls::Longest(LISTED, which);
     let query =
         StallQuery::new(wanted, app.camera.arrangement.clone(), app.camera.least).blaming(blame);
@@ -92,7 +92,7 @@ pub(crate) fn statistics(app: &mut App, world: ViewData<'_>) {
         return;
     }
     let query = StatsQuery { range, stats: None };
-    let course = QueryCourse::new(true, i64::MIN, false);
+    let course = QueryPosition::new(true, i64::MIN, false);
     let what = "the sums of this range".to_owned();
     start(app, what, QueryKind::Statistics(Box::new(query)), course);
 }
@@ -111,7 +111,7 @@ pub(super) fn calls(app: &mut App, thread: ThreadId, range: TimeRange) {
         range,
         tree: CallTree::default(),
     };
-    let course = QueryCourse::new(true, i64::MIN, false);
+    let course = QueryPosition::new(true, i64::MIN, false);
     let what = "the calls of this range".to_owned();
     start(app, what, QueryKind::Calls(Box::new(query)), course);
 }
@@ -133,12 +133,12 @@ pub(super) fn slowest(app: &mut App, name: &str, task: bool, range: TimeRange) {
         found: None,
     };
     let what = format!("the slowest {name}");
-    let course = QueryCourse::new(true, range.begin, false);
+    let course = QueryPosition::new(true, range.begin, false);
     start(app, what, QueryKind::Slowest(Box::new(query)), course);
 }
 
 /// The longest stalls of the whole recording, if they have been found.
-pub(crate) fn known_longest(app: &App, which: StallFilter) -> Option<&[FoundStall]> {
+pub(crate) fn known_longest(app: &App, which: StallPanel) -> Option<&[FoundStall]> {
     let key = LongestStallsKey {
         which,
         least: app.camera.least,
@@ -188,12 +188,12 @@ where
         show(app, world);
     };
     let query = QueryKind::Panel(Box::new(FoldQuery::new(wanted.make, done)));
-    let course = QueryCourse::new(true, i64::MIN, false);
+    let course = QueryPosition::new(true, i64::MIN, false);
     start(app, wanted.what.to_owned(), query, course);
 }
 
 /// Begins a query, and returns its number.
-pub(super) fn start(app: &mut App, what: String, kind: QueryKind, course: QueryCourse) -> u64 {
+pub(super) fn start(app: &mut App, what: String, kind: QueryKind, course: QueryPosition) -> u64 {
     let number = app.jobs.next();
     let query = BackgroundQuery {
         number,

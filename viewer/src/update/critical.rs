@@ -1,7 +1,7 @@
 //! The critical path of the range on screen, which follows the window.
 
 use crate::app::{App, FollowMode, Selection, ViewData};
-use crate::background_query::{CriticalPathQuery, QueryCourse, QueryKind};
+use crate::background_query::{CriticalPathQuery, QueryKind, QueryPosition};
 use crate::critical::{CriticalPath, PathRequest};
 use crate::job::JobKind;
 use crate::panels::{PanelKind, PathListing};
@@ -104,7 +104,7 @@ fn is_due(app: &App, path: &CriticalPath, range: TimeRange) -> bool {
 
 fn start_query(app: &mut App, path: &mut CriticalPath, range: TimeRange) {
     let query = CriticalPathQuery { range, path: None };
-    let course = QueryCourse::new(true, i64::MIN, false);
+    let course = QueryPosition::new(true, i64::MIN, false);
     let what = "the critical path".to_owned();
     let number = background_query::start(app, what, QueryKind::Critical(Box::new(query)), course);
     path.asked = Some(PathRequest {

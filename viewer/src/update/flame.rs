@@ -112,8 +112,8 @@ pub(super) fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> bool
     match key.code {
         KeyCode::Down | KeyCode::Char('j') => flame.descend(),
         KeyCode::Up | KeyCode::Char('k') => flame.ascend(),
-        KeyCode::Left | KeyCode::Char('h') => flame.beside(false),
-        KeyCode::Right | KeyCode::Char('l') => flame.beside(true),
+        KeyCode::Left | KeyCode::Char('h') => flame.move_to_sibling(false),
+        KeyCode::Right | KeyCode::Char('l') => flame.move_to_sibling(true),
         KeyCode::Home => flame.cursor = 0,
         KeyCode::Tab => turn(app, world, true),
         KeyCode::BackTab => turn(app, world, false),

@@ -3,7 +3,7 @@
 use ratatui::layout::Position;
 
 use crate::app::{App, Selection, ViewData, is_gap};
-use crate::item::{Item, TrackKey};
+use crate::item::{CallOrTask, TrackKey};
 use crate::lanes::ViewRow;
 
 use super::lane_neighbours;
@@ -51,7 +51,7 @@ pub(crate) fn pick(app: &App, world: ViewData<'_>, key: TrackKey, cell: u16) -> 
         let near = [cell.checked_sub(1), cell.checked_add(1)];
         near.into_iter().flatten().find_map(in_cell)
     };
-    let item = |item: Item| Selection::Item(item);
+    let item = |item: CallOrTask| Selection::Item(item);
     let open = || lane_neighbours::open_at(app, key, window.middle(), false);
     in_cell(cell)
         .map(item)

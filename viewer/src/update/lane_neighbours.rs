@@ -3,7 +3,7 @@
 use ascend_trace_recording::{StreamId, Trace};
 
 use crate::app::{App, OpenCall, Selection};
-use crate::item::{Item, TrackKey};
+use crate::item::{CallOrTask, TrackKey};
 use crate::nodes::{ReplayNode, ReplayNodes};
 
 /// The next or previous entry of a lane.
@@ -81,7 +81,7 @@ fn nodes_near<'a>(
 ) -> Option<ReplayNodes<'a>> {
     let track = app.document.tracks.get(TrackKey::Stream(stream))?;
     let here = track.nearest(trace, time)?;
-    let known = |item: Item| nodes_of(app, trace, item);
+    let known = |item: CallOrTask| nodes_of(app, trace, item);
     known(here).or_else(|| {
         let from = Selection::Item(here);
         let after = neighbour_replay(app, trace, stream, from, true);
@@ -89,10 +89,10 @@ fn nodes_near<'a>(
     })
 }
 
-fn nodes_of<'a>(app: &'a App, trace: &Trace, item: Item) -> Option<ReplayNodes<'a>> {
+fn nodes_of<'a>(app: &'a App, trace: &Trace, item: CallOrTask) -> Option<ReplayNodes<'a>> {
     match item {
-        Item::Task(task) => ReplayNodes::of(&app.document.graphs, trace, task),
-        Item::Call(_) => None,
+        CallOrTask::Task(task) => ReplayNodes::of(&app.document.graphs, trace, task),
+        CallOrTask::Call(_) => None,
     }
 }
 
@@ -124,7 +124,7 @@ fn neighbour_node(
         false => place.checked_sub(1).and_then(|place| nodes.node(place)),
     };
     next.or_else(|| {
-        let from = Selection::Item(Item::Task(node.replay));
+        let from = Selection::Item(CallOrTask::Task(node.replay));
         let other = neighbour_replay(app, trace, stream, from, forward)?;
         other.node(if forward { 0 } else { other.len() - 1 })
     })

@@ -7,10 +7,10 @@ use ascend_trace_recording::TimeRange;
 use crate::action::{PairAction, ViewRequest};
 use crate::app::{App, FollowMode, Selection, ViewData};
 use crate::event::{KeyCode, KeyEvent};
-use crate::item::{Item, TrackKey};
+use crate::item::{CallOrTask, TrackKey};
 use crate::job;
 use crate::list::{self, JumpTarget, ListInputs, ListState, RowId};
-use crate::panels::{self, KeyOutcome, PanelKind, Staleness, StallFilter, TabTarget};
+use crate::panels::{self, KeyOutcome, PanelKind, Staleness, StallPanel, TabTarget};
 use crate::ranges::RangeId;
 use crate::rank;
 use crate::selection::of_stall;
@@ -310,7 +310,7 @@ fn follow(app: &mut App, world: ViewData<'_>) -> Vec<ViewRequest> {
         }
         Some(JumpTarget::Cause(cause)) => {
             app.panels.list = Some(list);
-            open(app, world, PanelKind::Stalls(StallFilter::Cause(cause)));
+            open(app, world, PanelKind::Stalls(StallPanel::Cause(cause)));
             return Vec::new();
         }
         Some(JumpTarget::Fill(text)) => {
@@ -322,7 +322,7 @@ fn follow(app: &mut App, world: ViewData<'_>) -> Vec<ViewRequest> {
         Some(JumpTarget::Range(name)) => to_range(app, world, &name),
         Some(JumpTarget::Blame(id)) => {
             app.panels.list = Some(list);
-            open(app, world, PanelKind::Stalls(StallFilter::Blame(id)));
+            open(app, world, PanelKind::Stalls(StallPanel::Blame(id)));
             return Vec::new();
         }
         Some(JumpTarget::Stall(_) | JumpTarget::Found(_)) => walk::remember_place(app, origin),
@@ -385,7 +385,8 @@ fn to_range(app: &mut App, world: ViewData<'_>, name: &str) {
 
 fn to_slowest(app: &mut App, world: ViewData<'_>, name: &str, task: bool, range: TimeRange) {
     let trace = world.trace;
-    let is_wanted = |item: Item| matches!(item, Item::Task(_)) == task && item.name(trace) == name;
+    let is_wanted =
+        |item: CallOrTask| matches!(item, CallOrTask::Task(_)) == task && item.name(trace) == name;
     match rank::slowest(trace, is_wanted, range) {
         Some(item) => {
             select::select(app, world, Selection::Item(item));

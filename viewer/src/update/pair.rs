@@ -4,7 +4,7 @@ use ascend_trace_recording::TimeRange;
 
 use crate::action::{PairAction, ViewRequest};
 use crate::app::{App, Selection, ViewData};
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::panels::{Changes, PanelKind};
 use crate::rank;
 
@@ -75,7 +75,8 @@ pub(crate) fn to_slowest(
         return true;
     }
     let trace = world.trace;
-    let is_wanted = |item: Item| matches!(item, Item::Task(_)) == task && item.name(trace) == name;
+    let is_wanted =
+        |item: CallOrTask| matches!(item, CallOrTask::Task(_)) == task && item.name(trace) == name;
     match rank::slowest(trace, is_wanted, range) {
         Some(item) => {
             select::select(app, world, Selection::Item(item));

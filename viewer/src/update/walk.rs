@@ -4,7 +4,7 @@ use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_recording::{TaskId, Trace};
 
 use crate::app::{App, DependencyWalk, Selection, ViewData, ViewPosition};
-use crate::item::Item;
+use crate::item::CallOrTask;
 
 use super::select::select;
 
@@ -81,7 +81,10 @@ pub(super) fn to_cause(app: &mut App, world: ViewData<'_>) {
                     .stalls
                     .evidence(world.trace, &app.document.dependencies, &stall);
             let culprit = evidence.culprit;
-            let items = [culprit.call.map(Item::Call), culprit.task.map(Item::Task)];
+            let items = [
+                culprit.call.map(CallOrTask::Call),
+                culprit.task.map(CallOrTask::Task),
+            ];
             let items = items.into_iter().flatten().collect();
             start(
                 app,
@@ -92,7 +95,7 @@ pub(super) fn to_cause(app: &mut App, world: ViewData<'_>) {
             );
         }
         Some(Selection::Node(node)) => {
-            let items = vec![Item::Task(node.replay), Item::Task(node.task)];
+            let items = vec![CallOrTask::Task(node.replay), CallOrTask::Task(node.task)];
             start(app, world, items, true, "");
         }
         Some(Selection::Open(_)) => app.message = Some(UNDER_WAY.to_owned()),
@@ -116,7 +119,7 @@ pub(super) fn to_effect(app: &mut App, world: ViewData<'_>) {
         }
         Some(Selection::Gap(stall)) => start(app, world, vec![stall.node.into()], false, ""),
         Some(Selection::Node(node)) => {
-            let replay = Item::Task(node.replay);
+            let replay = CallOrTask::Task(node.replay);
             let effects = effects(app, world.trace, replay);
             start(
                 app,
@@ -132,7 +135,13 @@ pub(super) fn to_effect(app: &mut App, world: ViewData<'_>) {
     }
 }
 
-fn start(app: &mut App, world: ViewData<'_>, choices: Vec<Item>, to_cause: bool, nothing: &str) {
+fn start(
+    app: &mut App,
+    world: ViewData<'_>,
+    choices: Vec<CallOrTask>,
+    to_cause: bool,
+    nothing: &str,
+) {
     if choices.is_empty() {
         app.message = Some(nothing.to_owned());
         return;
@@ -180,16 +189,16 @@ fn go(app: &mut App, world: ViewData<'_>, walk: DependencyWalk) {
 }
 
 /// The causes of an item's wait. The one that released it is first.
-pub(crate) fn causes(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
+pub(crate) fn causes(app: &App, trace: &Trace, item: CallOrTask) -> Vec<CallOrTask> {
     let edges = app.document.dependencies.incoming(trace, item.node());
     let mut causes: Vec<_> = edges
         .iter()
         .filter_map(|it| dated(trace, *it, it.from))
         .collect();
-    if let Item::Task(task) = item
+    if let CallOrTask::Task(task) = item
         && let Some(previous) = beside(trace, task, -1)
     {
-        let previous = Item::Task(previous);
+        let previous = CallOrTask::Task(previous);
         causes.push((previous.span(trace).end, previous));
     }
     causes.sort_by_key(|(moment, _)| std::cmp::Reverse(*moment));
@@ -197,10 +206,15 @@ pub(crate) fn causes(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
 }
 
 /// A wait exists for its event, even if other causes ended later.
-fn prefer_waited_for(app: &App, trace: &Trace, item: Item, causes: Vec<(i64, Item)>) -> Vec<Item> {
+fn prefer_waited_for(
+    app: &App,
+    trace: &Trace,
+    item: CallOrTask,
+    causes: Vec<(i64, CallOrTask)>,
+) -> Vec<CallOrTask> {
     let edges = app.document.dependencies.incoming(trace, item.node());
     let records = edges.iter().filter(|it| it.kind == EdgeKind::RecordToWait);
-    let mut ordered: Vec<_> = records.map(|edge| Item::from(edge.from)).collect();
+    let mut ordered: Vec<_> = records.map(|edge| CallOrTask::from(edge.from)).collect();
     for (_, cause) in causes {
         if !ordered.contains(&cause) {
             ordered.push(cause);
@@ -210,7 +224,7 @@ fn prefer_waited_for(app: &App, trace: &Trace, item: Item, causes: Vec<(i64, Ite
 }
 
 /// Items that waited for an item: waits and syncs first, then the next task of the stream.
-pub(crate) fn effects(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
+pub(crate) fn effects(app: &App, trace: &Trace, item: CallOrTask) -> Vec<CallOrTask> {
     let edges = app.document.dependencies.outgoing(trace, item.node());
     let mut effects: Vec<_> = edges
         .iter()
@@ -218,15 +232,15 @@ pub(crate) fn effects(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
         .collect();
     effects.sort_by_key(|(moment, _)| *moment);
     let mut effects: Vec<_> = effects.into_iter().map(|(_, item)| item).collect();
-    if let Item::Task(task) = item {
-        effects.extend(beside(trace, task, 1).map(Item::Task));
+    if let CallOrTask::Task(task) = item {
+        effects.extend(beside(trace, task, 1).map(CallOrTask::Task));
     }
     effects
 }
 
 /// An end of an edge with its relevant timestamp.
-fn dated(trace: &Trace, edge: Edge, end: Node) -> Option<(i64, Item)> {
-    let item = Item::from(end);
+fn dated(trace: &Trace, edge: Edge, end: Node) -> Option<(i64, CallOrTask)> {
+    let item = CallOrTask::from(end);
     let moment = match edge.times(trace) {
         Some(times) if end == edge.from => times.leave,
         Some(times) => times.arrive,

@@ -8,7 +8,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use crate::app::Selection;
 use crate::arrangement::LaneGroup;
-use crate::item::{Item, TrackKey};
+use crate::item::{CallOrTask, TrackKey};
 use crate::lanes::ViewRow;
 use crate::layout::ScreenLayout;
 use crate::theme::Theme;
@@ -93,7 +93,7 @@ fn of_window(scene: &Scene<'_>, width: u16) -> (Vec<Edge>, Option<usize>) {
     let readable = (usize::from(width) / COLUMNS_PER_ARROW).max(1);
     let hidden = edges.len().saturating_sub(readable);
     if hidden > 0 {
-        edges.sort_by_key(|edge| std::cmp::Reverse(Item::from(edge.to).length(trace)));
+        edges.sort_by_key(|edge| std::cmp::Reverse(CallOrTask::from(edge.to).length(trace)));
         edges.truncate(readable);
     }
     match visible.complete {
@@ -210,7 +210,7 @@ impl ArrowCanvas<'_, '_> {
     fn records(&mut self, edges: &[Edge]) {
         let trace = self.scene.world.trace;
         for edge in edges.iter().filter(|it| it.kind == EdgeKind::RecordToWait) {
-            let record = Item::from(edge.from);
+            let record = CallOrTask::from(edge.from);
             let ends = ends(self.scene, self.layout, edge);
             let Some((from, _)) = ends.filter(|_| record.length(trace) == 0) else {
                 continue;
@@ -241,13 +241,13 @@ fn ends(scene: &Scene<'_>, layout: &ScreenLayout, edge: &Edge) -> Option<(ArrowE
     let trace = scene.world.trace;
     let EdgeTimes { leave, arrive } = edge.times(trace).or_else(|| {
         // A task with a time that may still arrive is drawn at its launch.
-        let moment = Item::from(edge.to).span(trace).begin;
+        let moment = CallOrTask::from(edge.to).span(trace).begin;
         Some(EdgeTimes {
             leave: moment,
             arrive: moment,
         })
     })?;
-    let end = |item: Item, moment: i64| {
+    let end = |item: CallOrTask, moment: i64| {
         let column = scene.app.camera.viewport.cell(moment, layout.lanes.width);
         let (top, bottom) = lines_of(scene, layout, item)?;
         Some(ArrowEnd {
@@ -271,7 +271,7 @@ fn ends(scene: &Scene<'_>, layout: &ScreenLayout, edge: &Edge) -> Option<(ArrowE
 }
 
 /// The lines an item is drawn in, relative to the lanes; far outside if it is scrolled away.
-fn lines_of(scene: &Scene<'_>, layout: &ScreenLayout, item: Item) -> Option<(i64, i64)> {
+fn lines_of(scene: &Scene<'_>, layout: &ScreenLayout, item: CallOrTask) -> Option<(i64, i64)> {
     let app = scene.app;
     let key = item.track(scene.world.trace);
     let index = row_of(scene, key)?;

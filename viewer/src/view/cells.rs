@@ -2,7 +2,7 @@
 
 use ascend_trace_recording::{TimeRange, Trace};
 
-use crate::item::{Category, Item, TrackKey};
+use crate::item::{CallOrTask, Category, TrackKey};
 use crate::overview::{RecordingOverview, main_category};
 use crate::tracks::SliceTrack;
 use crate::viewport::{STEPS, Viewport};
@@ -23,19 +23,19 @@ pub(crate) enum TrackCell {
     Unknown,
     /// One slice, from one step of the cell to another.
     Part {
-        item: Item,
+        item: CallOrTask,
         from: u8,
         to: u8,
     },
     /// One slice ends where the next one begins.
     Two {
-        left: Item,
+        left: CallOrTask,
         at: u8,
-        right: Item,
+        right: CallOrTask,
     },
     /// A task that takes no time, or several of them.
     Mark {
-        item: Item,
+        item: CallOrTask,
         more: bool,
     },
     /// More slices than a cell can show: the fill of the cell and its main category.
@@ -146,7 +146,7 @@ impl TrackCell {
 /// A slice's part of a cell.
 #[derive(Clone, Copy)]
 struct SlicePart {
-    item: Item,
+    item: CallOrTask,
     from: u8,
     to: u8,
 }
@@ -215,7 +215,7 @@ impl SlicePart {
 }
 
 /// A slice that is also seen in another cell leaves this one to the mark.
-fn beside_mark(part: SlicePart, mark: Item) -> Option<TrackCell> {
+fn beside_mark(part: SlicePart, mark: CallOrTask) -> Option<TrackCell> {
     match (part.came_in(), part.goes_on()) {
         (true, true) => Some(part.cell()),
         (false, false) => None,

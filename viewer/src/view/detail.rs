@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use crate::app::Selection;
 use crate::blame;
 use crate::display_names;
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::layout::ScreenLayout;
 use crate::text::{duration, duration_with_error, fit};
 use crate::update::{causes, effects};
@@ -54,8 +54,8 @@ pub(super) fn lines(scene: &Scene<'_>, drawn: &DrawnContent, room: usize) -> Vec
     let meter = meter.filter(|_| scene.app.camera.group.is_none());
     match scene.app.camera.selected {
         _ if let Some(lane) = meter => meters::of(scene, lane, room),
-        Some(Selection::Item(Item::Task(task))) => of_task(scene, task, room),
-        Some(Selection::Item(Item::Call(call))) => of_call(scene, call, room),
+        Some(Selection::Item(CallOrTask::Task(task))) => of_task(scene, task, room),
+        Some(Selection::Item(CallOrTask::Call(call))) => of_call(scene, call, room),
         Some(Selection::Gap(stall)) => stall_details::of(scene, &stall, room),
         Some(Selection::Range(id, _)) => range_details::of(scene, id, room),
         Some(Selection::Node(node)) => graphs::of_node(scene, node, room),
@@ -103,7 +103,7 @@ fn of_nothing(scene: &Scene<'_>, drawn: &DrawnContent, room: usize) -> Vec<Line<
 }
 
 /// The first line: name, where it is, how it ended.
-fn heading(scene: &Scene<'_>, item: Item, place: String) -> Line<'static> {
+fn heading(scene: &Scene<'_>, item: CallOrTask, place: String) -> Line<'static> {
     let trace = scene.world.trace;
     let theme = scene.app.theme;
     let call = trace.call(item.call(trace));
@@ -127,7 +127,7 @@ fn heading(scene: &Scene<'_>, item: Item, place: String) -> Line<'static> {
 fn of_task(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {
     let trace = scene.world.trace;
     let task = trace.task(id);
-    let item = Item::Task(id);
+    let item = CallOrTask::Task(id);
     let stream = describe::stream(trace, task.stream);
     let device = trace.stream(task.stream).device;
     let kind = task.kind.name();
@@ -170,8 +170,8 @@ fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<SpanGroup> {
     if let Some(wait) = queue_wait(trace, task) {
         groups.push(vec![Span::raw(format!("queued {}", duration(wait)))]);
     }
-    groups.extend(wait_release::of(scene, Item::Task(id)));
-    groups.extend(speed(trace, Item::Task(id)).map(|text| vec![Span::raw(text)]));
+    groups.extend(wait_release::of(scene, CallOrTask::Task(id)));
+    groups.extend(speed(trace, CallOrTask::Task(id)).map(|text| vec![Span::raw(text)]));
     groups.extend(rank(scene));
     if let Some(manner) = trace.stream(task.stream).manner {
         let text = describe::manner(manner);
@@ -223,7 +223,7 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
     let trace = scene.world.trace;
     let theme = scene.app.theme;
     let call = trace.call(id);
-    let item = Item::Call(id);
+    let item = CallOrTask::Call(id);
     let (device, nested) = (device_of(call), nested(call));
     let mut times = vec![
         vec![Span::styled(
@@ -268,7 +268,7 @@ fn submitted(scene: &Scene<'_>, id: TaskId) -> Option<SpanGroup> {
 }
 
 /// Dependencies and arguments.
-fn finish(scene: &Scene<'_>, item: Item, room: usize, lines: &mut Vec<Line<'static>>) {
+fn finish(scene: &Scene<'_>, item: CallOrTask, room: usize, lines: &mut Vec<Line<'static>>) {
     let trace = scene.world.trace;
     if let Some(stall) = scene.app.stall_of(trace, item) {
         lines.extend(stall_details::chain(scene, &stall, room));
@@ -293,17 +293,17 @@ fn finish(scene: &Scene<'_>, item: Item, room: usize, lines: &mut Vec<Line<'stat
     lines.extend(command.map(|text| Line::styled(fit(&text, room), theme.dim())));
 }
 
-fn names(scene: &Scene<'_>, items: &[Item]) -> Vec<String> {
+fn names(scene: &Scene<'_>, items: &[CallOrTask]) -> Vec<String> {
     let trace = scene.world.trace;
-    let name = |item: &Item| {
+    let name = |item: &CallOrTask| {
         let label = item.label(trace);
         let name = &label;
         match item {
-            Item::Task(id) => {
+            CallOrTask::Task(id) => {
                 let stream = describe::stream(trace, trace.task(*id).stream);
                 format!("{name} ({stream})")
             }
-            Item::Call(id) => {
+            CallOrTask::Call(id) => {
                 let tid = trace.thread(trace.call(*id).thread).tid;
                 format!("{name} (thread {tid})")
             }

@@ -4,7 +4,7 @@ use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_recording::{Call, TaskTime, Trace};
 use ratatui::text::{Line, Span};
 
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::text::{bytes, duration, fit, fixed, moment, moment_unit, rate, width};
 
 use super::{Scene, describe};
@@ -16,8 +16,8 @@ pub(super) fn errors(time: TaskTime) -> String {
 }
 
 /// Bytes and bytes per second of a copy.
-pub(super) fn speed(trace: &Trace, item: Item) -> Option<String> {
-    let Item::Task(id) = item else {
+pub(super) fn speed(trace: &Trace, item: CallOrTask) -> Option<String> {
+    let CallOrTask::Task(id) = item else {
         return None;
     };
     let task = trace.task(id);

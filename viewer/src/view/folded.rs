@@ -15,7 +15,7 @@ use super::Scene;
 use super::track::DOTS;
 
 /// Lanes that are looked at. More would not change the picture, only its cost.
-const LANES: usize = 32;
+const MAX_LANES: usize = 32;
 
 pub(crate) fn tracks(scene: &Scene<'_>, group: LaneGroup) -> Vec<TrackKey> {
     let (trace, app) = (scene.world.trace, scene.app);
@@ -43,7 +43,7 @@ pub(crate) fn draw(
     if !shows_work(group) {
         return unused(scene, keys.len(), line, buffer);
     }
-    let keys = &keys[..keys.len().min(LANES)];
+    let keys = &keys[..keys.len().min(MAX_LANES)];
     let viewport = scene.app.camera.viewport;
     let mut from = vec![0; keys.len()];
     for column in 0..line.width {

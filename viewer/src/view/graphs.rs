@@ -5,7 +5,7 @@ use ascend_trace_recording::{CallId, ThreadId, TimeRange, Trace};
 use ratatui::text::{Line, Span};
 
 use crate::app::App;
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::nodes::ReplayNode;
 use crate::text::{duration, fit};
 
@@ -86,9 +86,9 @@ pub(super) fn of_node(scene: &Scene<'_>, node: ReplayNode, room: usize) -> Vec<L
     let trace = scene.world.trace;
     let theme = scene.app.theme;
     let task = trace.task(node.task);
-    let item = Item::Task(node.task);
+    let item = CallOrTask::Task(node.task);
     let stream = describe::stream(trace, task.stream);
-    let replay = Item::Task(node.replay).label(trace).into_owned();
+    let replay = CallOrTask::Task(node.replay).label(trace).into_owned();
     let mut lines = vec![Line::from(vec![
         Span::styled("■ ", theme.shape(item.category(trace), item.look(trace))),
         Span::styled(item.name(trace).to_owned(), theme.strong()),

@@ -6,13 +6,13 @@ use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_recording::Trace;
 
 use crate::app::{App, Selection};
-use crate::item::{Category, Item};
+use crate::item::{CallOrTask, Category};
 
 /// The arrows of the selection and the items at their ends.
 #[derive(Debug, Default)]
 pub(crate) struct SelectionLinks {
     pub(super) edges: Vec<Edge>,
-    items: BTreeSet<Item>,
+    items: BTreeSet<CallOrTask>,
 }
 
 impl SelectionLinks {
@@ -21,7 +21,10 @@ impl SelectionLinks {
             Some(Selection::Item(item)) => of_item(app, trace, item),
             Some(Selection::Gap(stall)) => {
                 let culprit = stall.culprit(trace, &app.document.dependencies);
-                let ends = [culprit.call.map(Item::Call), culprit.task.map(Item::Task)];
+                let ends = [
+                    culprit.call.map(CallOrTask::Call),
+                    culprit.task.map(CallOrTask::Task),
+                ];
                 let ends = ends.into_iter().flatten();
                 let edges = match stall.node {
                     Node::Task(task) if stall.cause.is_of_host() => {
@@ -29,7 +32,7 @@ impl SelectionLinks {
                     }
                     _ => Vec::new(),
                 };
-                let items = ends.chain([Item::from(stall.node)]).collect();
+                let items = ends.chain([CallOrTask::from(stall.node)]).collect();
                 Self { edges, items }
             }
             _ => Self::default(),
@@ -37,14 +40,14 @@ impl SelectionLinks {
     }
 
     /// Whether an item is at the other end of an arrow of the selection.
-    pub(super) fn has(&self, item: Item) -> bool {
+    pub(super) fn has(&self, item: CallOrTask) -> bool {
         self.items.contains(&item)
     }
 }
 
-fn of_item(app: &App, trace: &Trace, item: Item) -> SelectionLinks {
+fn of_item(app: &App, trace: &Trace, item: CallOrTask) -> SelectionLinks {
     let mut edges = edges_of(app, trace, item);
-    let mut items: BTreeSet<Item> = edges
+    let mut items: BTreeSet<CallOrTask> = edges
         .iter()
         .filter(|it| ties(it.kind))
         .flat_map(ends)
@@ -60,22 +63,22 @@ fn of_item(app: &App, trace: &Trace, item: Item) -> SelectionLinks {
     SelectionLinks { edges, items }
 }
 
-fn edges_of(app: &App, trace: &Trace, item: Item) -> Vec<Edge> {
+fn edges_of(app: &App, trace: &Trace, item: CallOrTask) -> Vec<Edge> {
     let mut edges = app.document.dependencies.incoming(trace, item.node());
     edges.extend(app.document.dependencies.outgoing(trace, item.node()));
     edges
 }
 
-fn ends(edge: &Edge) -> [Item; 2] {
-    [Item::from(edge.from), Item::from(edge.to)]
+fn ends(edge: &Edge) -> [CallOrTask; 2] {
+    [CallOrTask::from(edge.from), CallOrTask::from(edge.to)]
 }
 
 /// The wait or the record that a call submitted.
-pub(super) fn submitted(trace: &Trace, item: Item) -> Option<Item> {
-    let Item::Call(call) = item else {
+pub(super) fn submitted(trace: &Trace, item: CallOrTask) -> Option<CallOrTask> {
+    let CallOrTask::Call(call) = item else {
         return None;
     };
-    let task = Item::Task(trace.call(call).task?);
+    let task = CallOrTask::Task(trace.call(call).task?);
     let category = task.category(trace);
     matches!(category, Category::Record | Category::Wait).then_some(task)
 }

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use crate::app::Selection;
-use crate::item::{Category, Item, TrackKey};
+use crate::item::{CallOrTask, Category, TrackKey};
 use crate::nodes::{ReplayNode, ReplayNodes};
 
 use super::Scene;
@@ -65,9 +65,9 @@ fn is_loaded(scene: &Scene<'_>, column: u16, width: u16) -> bool {
     scene.world.overview.is_loaded(range)
 }
 
-fn replay(scene: &Scene<'_>, item: Item, line: &mut BoxLine<'_>) {
+fn replay(scene: &Scene<'_>, item: CallOrTask, line: &mut BoxLine<'_>) {
     let (app, trace) = (scene.app, scene.world.trace);
-    let Item::Task(task) = item else { return };
+    let CallOrTask::Task(task) = item else { return };
     let parts = trace.parts(task);
     if !parts.is_empty() {
         return draw_parts(scene, task, &parts, line);
@@ -103,7 +103,7 @@ fn replay(scene: &Scene<'_>, item: Item, line: &mut BoxLine<'_>) {
 
 fn draw_node(scene: &Scene<'_>, node: ReplayNode, line: &mut BoxLine<'_>) {
     let (app, trace) = (scene.app, scene.world.trace);
-    let item = Item::Task(node.task);
+    let item = CallOrTask::Task(node.task);
     let name = item.name(trace);
     let style = match app.camera.selected == Some(Selection::Node(node)) {
         true => app.theme.chosen(),
@@ -123,7 +123,7 @@ fn draw_node(scene: &Scene<'_>, node: ReplayNode, line: &mut BoxLine<'_>) {
 /// Draws parts with known times. Of overlapping parts, the one that began first is in front.
 fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[TaskPart<'_>], line: &mut BoxLine<'_>) {
     let (app, trace) = (scene.app, scene.world.trace);
-    let span = Item::Task(task).span(trace);
+    let span = CallOrTask::Task(task).span(trace);
     let (first, last) = line.columns(span);
     let all = span.duration().max(1);
     let all = all.saturating_add(line.viewport.begin());

@@ -1,13 +1,13 @@
 //! An idle stretch of a stream: why, and who is to blame.
 
 use ascend_trace_analysis::stats::{MeanwhileStats, Site, StallStats};
-use ascend_trace_analysis::{Cause, Late, Places, Stall};
+use ascend_trace_analysis::{Cause, HostLateness, PlannedRanges, Stall};
 use ascend_trace_recording::text::plain;
 use ratatui::text::{Line, Span};
 
 use crate::blame;
 use crate::display_names;
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::text::duration;
 
 use super::Scene;
@@ -19,12 +19,12 @@ const NAMED: usize = 4;
 pub(crate) fn of(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'static>> {
     let trace = scene.world.trace;
     let theme = scene.app.theme;
-    let item = Item::from(stall.node);
+    let item = CallOrTask::from(stall.node);
     let stream = match item {
-        Item::Task(task) => display_names::stream(trace, trace.task(task).stream),
-        Item::Call(_) => "the stream".to_owned(),
+        CallOrTask::Task(task) => display_names::stream(trace, trace.task(task).stream),
+        CallOrTask::Call(_) => "the stream".to_owned(),
     };
-    let places = Places::within(trace, (stall.begin, stall.end));
+    let places = PlannedRanges::within(trace, (stall.begin, stall.end));
     let known = StallStats::of(
         trace,
         &scene.app.document.dependencies,
@@ -138,7 +138,7 @@ fn meanwhile(scene: &Scene<'_>, known: &StallStats) -> Vec<SpanGroup> {
 }
 
 /// Activity of the program while its stream waited, by time.
-fn late_groups(scene: &Scene<'_>, late: &Late) -> Vec<SpanGroup> {
+fn late_groups(scene: &Scene<'_>, late: &HostLateness) -> Vec<SpanGroup> {
     let theme = scene.app.theme;
     let thread = match late.is_main {
         true => "main thread".to_owned(),

@@ -7,7 +7,7 @@ use ratatui::layout::Position;
 use crate::app::{InputMode, Selection};
 use crate::blame;
 use crate::display_names;
-use crate::item::{Item, TrackKey};
+use crate::item::{CallOrTask, TrackKey};
 use crate::lanes::ViewRow;
 use crate::layout::ScreenLayout;
 use crate::text::{duration, fit, width};
@@ -91,7 +91,7 @@ fn slice(scene: &Scene<'_>, key: TrackKey, cell: u16) -> Option<String> {
             format!("{} {length}", range.name)
         }
         Selection::Node(node) => {
-            let label = Item::Task(node.task).label(trace);
+            let label = CallOrTask::Task(node.task).label(trace);
             format!("node {} {label}", node.number)
         }
         Selection::Open(open) => {
@@ -102,7 +102,7 @@ fn slice(scene: &Scene<'_>, key: TrackKey, cell: u16) -> Option<String> {
     })
 }
 
-fn name(scene: &Scene<'_>, item: Item) -> String {
+fn name(scene: &Scene<'_>, item: CallOrTask) -> String {
     let trace = scene.world.trace;
     let label = item.label(trace);
     let name = &label;
@@ -113,9 +113,9 @@ fn name(scene: &Scene<'_>, item: Item) -> String {
     }
 }
 
-fn time(scene: &Scene<'_>, item: Item, length: &str) -> String {
+fn time(scene: &Scene<'_>, item: CallOrTask, length: &str) -> String {
     match item {
-        Item::Task(id) if scene.world.trace.task(id).time.is_none() => ", no time".to_owned(),
+        CallOrTask::Task(id) if scene.world.trace.task(id).time.is_none() => ", no time".to_owned(),
         // A record takes none.
         _ if item.length(scene.world.trace) == 0 => String::new(),
         _ => format!(" {length}"),

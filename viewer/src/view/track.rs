@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use crate::app::{App, Selection};
-use crate::item::{Category, Item, TrackKey};
+use crate::item::{CallOrTask, Category, TrackKey};
 use crate::text::width;
 use crate::tracks::SliceTrack;
 
@@ -111,15 +111,15 @@ impl LanePainter<'_, '_> {
             .unwrap_or(TrackCell::Idle)
     }
 
-    fn category(&self, item: Item) -> Category {
+    fn category(&self, item: CallOrTask) -> Category {
         item.category(self.scene.world.trace)
     }
 
-    fn is_selected(&self, item: Item) -> bool {
+    fn is_selected(&self, item: CallOrTask) -> bool {
         self.app().camera.selected == Some(Selection::Item(item))
     }
 
-    fn filled(&self, item: Item) -> Style {
+    fn filled(&self, item: CallOrTask) -> Style {
         let trace = self.scene.world.trace;
         let theme = self.app().theme;
         match self.is_selected(item) {
@@ -132,7 +132,7 @@ impl LanePainter<'_, '_> {
         }
     }
 
-    fn shape(&self, item: Item) -> Style {
+    fn shape(&self, item: CallOrTask) -> Style {
         let trace = self.scene.world.trace;
         let theme = self.app().theme;
         match self.is_selected(item) {
@@ -145,7 +145,7 @@ impl LanePainter<'_, '_> {
     }
 
     /// The returning time of a call is not part of its wait.
-    fn returning(&self, item: Item, part: &Stall) -> Style {
+    fn returning(&self, item: CallOrTask, part: &Stall) -> Style {
         let is_worst =
             self.app().document.worst.has_item(item) && !self.app().document.worst.has(part);
         match is_worst && !self.is_selected(item) && !self.scene.links.has(item) {
@@ -154,7 +154,7 @@ impl LanePainter<'_, '_> {
         }
     }
 
-    fn block(&self, item: Item) -> Style {
+    fn block(&self, item: CallOrTask) -> Style {
         let trace = self.scene.world.trace;
         match self.is_selected(item) || item.failed(trace) {
             true => self.shape(item),
@@ -162,12 +162,12 @@ impl LanePainter<'_, '_> {
         }
     }
 
-    fn is_stall(&self, item: Item) -> bool {
+    fn is_stall(&self, item: CallOrTask) -> bool {
         self.category(item).is_stall()
     }
 
     /// Notes a slice for the legend.
-    fn note(&mut self, item: Item) {
+    fn note(&mut self, item: CallOrTask) {
         let trace = self.scene.world.trace;
         let look = item.look(trace);
         self.drawn.slice(item.category(trace), look);
@@ -204,7 +204,7 @@ impl LanePainter<'_, '_> {
         }
     }
 
-    fn part(&mut self, column: u16, item: Item, from: u8, to: u8) {
+    fn part(&mut self, column: u16, item: CallOrTask, from: u8, to: u8) {
         if self.is_stall(item) {
             let style = self.shape(item);
             self.drawn.worst |= self.app().document.worst.has_item(item);
@@ -231,12 +231,12 @@ impl LanePainter<'_, '_> {
     }
 
     /// Whether another slice ends right where this one begins.
-    fn begins_beside(&self, column: u16, item: Item) -> bool {
+    fn begins_beside(&self, column: u16, item: CallOrTask) -> bool {
         let before = column.checked_sub(1).map(|column| self.at(column));
         matches!(before, Some(TrackCell::Part { item: other, to: FULL, .. }) if other != item && !self.is_stall(other))
     }
 
-    fn two(&mut self, column: u16, left: Item, at: u8, right: Item) {
+    fn two(&mut self, column: u16, left: CallOrTask, at: u8, right: CallOrTask) {
         match (self.is_stall(left), self.is_stall(right)) {
             (true, true) => return self.part(column, left, 0, FULL),
             (true, false) => return self.part(column, right, at, FULL),
@@ -254,7 +254,7 @@ impl LanePainter<'_, '_> {
             return self.put(column, "│", left_fill);
         }
         let trace = self.scene.world.trace;
-        let looks = |item: Item| (item.category(trace), item.look(trace));
+        let looks = |item: CallOrTask| (item.category(trace), item.look(trace));
         let style = match (self.is_selected(left), self.is_selected(right)) {
             (false, false) => self.app().theme.between(looks(left), looks(right)),
             (true, _) => Style::new()

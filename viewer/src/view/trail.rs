@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::app::Selection;
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::text::{duration, fit, width};
 
 use super::Scene;
@@ -68,18 +68,18 @@ fn name(scene: &Scene<'_>, selected: Selection) -> String {
             format!("{name}·{}", trace.thread(open.thread).tid)
         }
         Selection::Node(node) => {
-            let name = Item::Task(node.task).name(trace);
+            let name = CallOrTask::Task(node.task).name(trace);
             format!("node {} {name}", node.number)
         }
         Selection::Item(item) => {
             let label = item.label(trace);
             let name = &label;
             match item {
-                Item::Task(id) => {
+                CallOrTask::Task(id) => {
                     let stream = trace.stream(trace.task(id).stream).number();
                     format!("{name}·s{stream}")
                 }
-                Item::Call(id) => {
+                CallOrTask::Call(id) => {
                     let thread = trace.thread(trace.call(id).thread).tid;
                     format!("{name}·{thread}")
                 }

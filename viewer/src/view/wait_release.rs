@@ -5,7 +5,7 @@ use ascend_trace_format::api::{Role, WaitTarget};
 use ascend_trace_recording::Trace;
 
 use crate::display_names;
-use crate::item::{Category, Item};
+use crate::item::{CallOrTask, Category};
 
 use super::facts::{SpanGroup, since_start};
 use super::{Scene, links};
@@ -15,14 +15,14 @@ use ratatui::text::Span;
 const NAMED: usize = 3;
 
 /// The cause that released an item, and its effects; for a call also its submission.
-pub(super) fn of(scene: &Scene<'_>, item: Item) -> Vec<SpanGroup> {
+pub(super) fn of(scene: &Scene<'_>, item: CallOrTask) -> Vec<SpanGroup> {
     let submitted = links::submitted(scene.world.trace, item);
     let items = [Some(item), submitted].into_iter().flatten();
     let groups = items.flat_map(|item| [by(scene, item), others(scene, item)]);
     groups.flatten().collect()
 }
 
-fn by(scene: &Scene<'_>, item: Item) -> Option<SpanGroup> {
+fn by(scene: &Scene<'_>, item: CallOrTask) -> Option<SpanGroup> {
     let trace = scene.world.trace;
     let edges = scene.app.document.dependencies.incoming(trace, item.node());
     let released = edges.iter().filter(|edge| releases(edge.kind));
@@ -40,7 +40,7 @@ fn by(scene: &Scene<'_>, item: Item) -> Option<SpanGroup> {
 }
 
 /// Why the cause of a wait for an event may be missing.
-fn without_record(trace: &Trace, item: Item) -> Option<&'static str> {
+fn without_record(trace: &Trace, item: CallOrTask) -> Option<&'static str> {
     let call = trace.call(item.call(trace));
     let role = trace.function(call.function).role;
     let waits = role == Role::WaitEvent || role.meaning().waits == WaitTarget::Event;
@@ -50,7 +50,7 @@ fn without_record(trace: &Trace, item: Item) -> Option<&'static str> {
 }
 
 /// What waited for a record.
-fn others(scene: &Scene<'_>, item: Item) -> Option<SpanGroup> {
+fn others(scene: &Scene<'_>, item: CallOrTask) -> Option<SpanGroup> {
     let trace = scene.world.trace;
     if item.category(trace) != Category::Record {
         return None;
@@ -85,9 +85,9 @@ fn left(trace: &Trace, edge: &Edge) -> Option<i64> {
 }
 
 /// The source of an edge: its name, its event, its stream, and its time.
-fn words(scene: &Scene<'_>, edge: &Edge, waiter: Item) -> String {
+fn words(scene: &Scene<'_>, edge: &Edge, waiter: CallOrTask) -> String {
     let trace = scene.world.trace;
-    let from = Item::from(edge.from);
+    let from = CallOrTask::from(edge.from);
     let label = from.label(trace);
     let mut text = label.to_string();
     let generation = trace.call(from.call(trace)).event;
@@ -109,22 +109,22 @@ fn words(scene: &Scene<'_>, edge: &Edge, waiter: Item) -> String {
 /// Where and when the target of a record continued.
 fn target(scene: &Scene<'_>, edge: &Edge) -> String {
     let trace = scene.world.trace;
-    let device = device(trace, Item::from(edge.from));
-    let place = place(trace, Item::from(edge.to), device);
+    let device = device(trace, CallOrTask::from(edge.from));
+    let place = place(trace, CallOrTask::from(edge.to), device);
     match edge.times(trace) {
         Some(times) => format!("{place} at {}", since_start(scene, times.arrive)),
         None => place,
     }
 }
 
-fn place(trace: &Trace, item: Item, seen_from: Option<u32>) -> String {
+fn place(trace: &Trace, item: CallOrTask, seen_from: Option<u32>) -> String {
     match item.node() {
         Node::Task(task) => display_names::stream_from(trace, trace.task(task).stream, seen_from),
         Node::Call(call) => display_names::thread(trace, trace.call(call).thread),
     }
 }
 
-fn device(trace: &Trace, item: Item) -> Option<u32> {
+fn device(trace: &Trace, item: CallOrTask) -> Option<u32> {
     match item.node() {
         Node::Task(task) => Some(trace.stream(trace.task(task).stream).device),
         Node::Call(call) => trace.call(call).device.map(u32::from),

@@ -26,9 +26,9 @@ pub enum SignalSender {
     /// The kernel: a key of the terminal, the end of the terminal, a timer or a limit.
     Kernel,
     /// This process.
-    Own,
+    ThisProcess,
     /// Another process.
-    Process,
+    OtherProcess,
 }
 
 /// A signal that this process got.
@@ -62,8 +62,8 @@ impl ReceivedSignal {
                 // SAFETY: with these codes the kernel has set the sender.
                 let pid = unsafe { self.info.si_pid() };
                 match i64::from(pid) == i64::from(std::process::id()) {
-                    true => SignalSender::Own,
-                    false => SignalSender::Process,
+                    true => SignalSender::ThisProcess,
+                    false => SignalSender::OtherProcess,
                 }
             }
             _ => SignalSender::Kernel,
@@ -78,12 +78,12 @@ impl ReceivedSignal {
     pub fn pass_on_to(&self, pid: i32) -> io::Result<()> {
         if self.info.si_code != libc::SI_QUEUE {
             // SAFETY: a number that is no process is refused.
-            return done(unsafe { libc::kill(pid, self.number()) });
+            return check_result(unsafe { libc::kill(pid, self.number()) });
         }
         let info = &raw const self.info;
         // SAFETY: the kernel reads initialized data; with this code a process may send to others.
         let sent = unsafe { libc::syscall(libc::SYS_rt_sigqueueinfo, pid, self.number(), info) };
-        done(i32::try_from(sent).unwrap_or(-1))
+        check_result(i32::try_from(sent).unwrap_or(-1))
     }
 
     /// Sends the same signal to a process group.
@@ -93,11 +93,11 @@ impl ReceivedSignal {
     /// There is no such group, or all of it belongs to another user.
     pub fn pass_on_to_group(&self, group: i32) -> io::Result<()> {
         // SAFETY: a number that is no group is refused.
-        done(unsafe { libc::killpg(group, self.number()) })
+        check_result(unsafe { libc::killpg(group, self.number()) })
     }
 }
 
-fn done(result: i32) -> io::Result<()> {
+fn check_result(result: i32) -> io::Result<()> {
     match result {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

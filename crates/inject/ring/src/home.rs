@@ -64,7 +64,7 @@ impl Drop for SessionFile {
     fn drop(&mut self) {
         // The files may be missing, and the folder may be in use. Neither matters.
         let _ = fs::remove_file(&self.path);
-        let _ = fs::remove_file(nested::beside(&self.path));
+        let _ = fs::remove_file(nested::announcement_path(&self.path));
         if let Some(folder) = self.path.parent() {
             let _ = fs::remove_dir(folder);
         }
@@ -141,7 +141,7 @@ fn create_in(folder: &Path) -> io::Result<SessionFile> {
         match options.open(&path) {
             Ok(file) if is_locked(&file) && is_named(&file, &path) => {
                 // Of an earlier process with this pid.
-                let _ = fs::remove_file(nested::beside(&path));
+                let _ = fs::remove_file(nested::announcement_path(&path));
                 return Ok(SessionFile { path, file });
             }
             // Another process that removes old sessions was quicker than the lock.
@@ -200,7 +200,7 @@ fn remove_stale(folder: &Path) {
         }
     }
     for name in announcements {
-        let session = name.to_str().and_then(|it| it.strip_suffix(nested::ENDING));
+        let session = name.to_str().and_then(|it| it.strip_suffix(nested::SUFFIX));
         if let Some(session) = session.filter(|it| is_session_name(it.as_ref())) {
             let _ = nested::remove_if_stale(&folder.join(&name), &folder.join(session));
         }

@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use crate::home;
 
 /// The file has the name of the session file, and this.
-pub(crate) const ENDING: &str = ".inner";
+pub(crate) const SUFFIX: &str = ".inner";
 /// Each line begins with it.
-const WORD: &[u8] = b"inner ";
+const LINE_PREFIX: &[u8] = b"inner ";
 /// A trace without a name, which goes to standard output.
 const UNNAMED: &[u8] = b"-";
 /// Bytes that are read of the file. Only a program that starts recorders by the thousand has more.
-const MOST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A recorder that has started a program inside a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl NestedRecorder {
         if !home::is_owned(session)? {
             return Err(io::ErrorKind::NotFound.into());
         }
-        let path = beside(session);
+        let path = announcement_path(session);
         let mut options = OpenOptions::new();
         options.append(true).create(true).mode(0o600);
         let mut file = options.custom_flags(home::CAREFULLY).open(&path)?;
@@ -65,11 +65,18 @@ impl NestedRecorder {
     fn line(&self) -> Vec<u8> {
         let trace = self.trace.as_ref();
         let trace = trace.map_or_else(|| UNNAMED.to_owned(), |it| escaped(it));
-        [WORD, self.pid.to_string().as_bytes(), b" ", &trace, b"\n"].concat()
+        [
+            LINE_PREFIX,
+            self.pid.to_string().as_bytes(),
+            b" ",
+            &trace,
+            b"\n",
+        ]
+        .concat()
     }
 
     fn of_line(line: &[u8]) -> Option<Self> {
-        let line = line.strip_prefix(WORD)?;
+        let line = line.strip_prefix(LINE_PREFIX)?;
         let space = line.iter().position(|byte| *byte == b' ')?;
         let (pid, trace) = line.split_at(space);
         let trace = match trace.get(1..)? {
@@ -83,22 +90,22 @@ impl NestedRecorder {
 }
 
 /// The file of announcements that belongs to a session file.
-pub(crate) fn beside(session: &Path) -> PathBuf {
+pub(crate) fn announcement_path(session: &Path) -> PathBuf {
     let mut name = session.as_os_str().to_owned();
-    name.push(ENDING);
+    name.push(SUFFIX);
     name.into()
 }
 
 /// The recorders that have announced themselves to the owner of this session file, in this order.
 pub(crate) fn announced(session: &Path) -> Vec<NestedRecorder> {
-    let content = content(&beside(session)).unwrap_or_default();
+    let content = content(&announcement_path(session)).unwrap_or_default();
     let lines = content.split(|byte| *byte == b'\n');
     lines.filter_map(NestedRecorder::of_line).collect()
 }
 
 fn content(path: &Path) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    open(path)?.take(MOST).read_to_end(&mut content)?;
+    open(path)?.take(MAX_BYTES).read_to_end(&mut content)?;
     Ok(content)
 }
 
@@ -108,9 +115,9 @@ pub(crate) fn remove_if_stale(path: &Path, session: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         _ => return Ok(()),
     }
-    let mut first = [0; WORD.len()];
+    let mut first = [0; LINE_PREFIX.len()];
     let length = open(path)?.read(&mut first)?;
-    if WORD.starts_with(first.get(..length).unwrap_or_default()) {
+    if LINE_PREFIX.starts_with(first.get(..length).unwrap_or_default()) {
         fs::remove_file(path)?;
     }
     Ok(())
@@ -177,7 +184,7 @@ mod tests {
         for one in &all {
             one.announce(&home.path).unwrap();
         }
-        let path = beside(&home.path);
+        let path = announcement_path(&home.path);
         let found = fs::metadata(&path).unwrap();
         assert_eq!(found.mode() & 0o777, 0o600);
         assert_eq!(announced(&home.path), all);
@@ -214,7 +221,7 @@ mod tests {
         fs::copy(&home.path, &elsewhere).unwrap();
         for session in [&missing, &dead, &link, &elsewhere, &folder.join("notes")] {
             assert!(nested(b"/a").announce(session).is_err(), "{session:?}");
-            assert!(!beside(session).exists(), "{session:?}");
+            assert!(!announcement_path(session).exists(), "{session:?}");
         }
         // A folder that others can enter.
         fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
@@ -222,7 +229,7 @@ mod tests {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
         // A name that leads elsewhere.
         let victim = base.path().join("victim");
-        symlink(&victim, beside(&home.path)).unwrap();
+        symlink(&victim, announcement_path(&home.path)).unwrap();
         assert!(nested(b"/a").announce(&home.path).is_err());
         assert!(!victim.exists() && announced(&home.path).is_empty());
     }
@@ -240,7 +247,7 @@ mod tests {
             &folder.join("session-2-0"),
             &folder.join("session-3-0"),
         ]
-        .map(|it| beside(it));
+        .map(|it| announcement_path(it));
         fs::write(&stale[0], "inner 7 /a\n").unwrap();
         fs::write(&stale[1], "").unwrap();
         fs::write(&stale[2], "inn").unwrap();

@@ -12,7 +12,7 @@ use crate::requests::{
     ChangeRequest, CriticalRequest, DiffRequest, FileRequest, PartRequest, SourceRequest,
     SqlRequest, StepsRequest, TimelineRequest,
 };
-use crate::timeline::{self, Lines};
+use crate::timeline::{self, LineRange};
 use crate::tool_result::{of_command, of_text, refusal};
 use crate::{recordings, source};
 
@@ -112,7 +112,7 @@ impl TraceServer {
         if !tables.is_dir() {
             return Err(made.notes);
         }
-        let lines = Lines::new(request.skip, request.limit);
+        let lines = LineRange::new(request.skip, request.limit);
         timeline::of_tables(&tables, lines)
     }
 

@@ -6,21 +6,21 @@ use std::path::Path;
 use ascend_trace_recording::units::duration;
 
 /// Lines of a result.
-const USUAL: usize = 100;
-const MOST: usize = 500;
+const DEFAULT_LIMIT: usize = 100;
+const MAX_LIMIT: usize = 500;
 
 /// Which lines are wanted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lines {
+pub(crate) struct LineRange {
     pub(crate) skip: usize,
     pub(crate) limit: usize,
 }
 
-impl Lines {
+impl LineRange {
     pub(crate) fn new(skip: Option<usize>, limit: Option<usize>) -> Self {
         Self {
             skip: skip.unwrap_or(0),
-            limit: limit.unwrap_or(USUAL).clamp(1, MOST),
+            limit: limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT),
         }
     }
 }
@@ -40,7 +40,7 @@ fn number(row: &CsvRow, name: &str) -> Option<i64> {
 type TimedLine = (i64, String);
 
 /// The timeline in a folder of CSV tables.
-pub(crate) fn of_tables(folder: &Path, wanted: Lines) -> Result<String, String> {
+pub(crate) fn of_tables(folder: &Path, wanted: LineRange) -> Result<String, String> {
     let tasks = rows(&folder.join("tasks.csv"))?;
     let stalls = rows(&folder.join("stalls.csv"))?;
     let untimed = tasks.iter().filter(|it| number(it, "begin_ns").is_none());
@@ -55,7 +55,7 @@ pub(crate) fn of_tables(folder: &Path, wanted: Lines) -> Result<String, String> 
 }
 
 /// The wanted lines, with times from the begin of the first one, and how to go on.
-fn page(timed: &[(i64, TimedLine)], untimed: usize, wanted: Lines) -> String {
+fn page(timed: &[(i64, TimedLine)], untimed: usize, wanted: LineRange) -> String {
     let Some((first, _)) = timed.first() else {
         return format!(
             "no task and no stall has a time in this range ({untimed} tasks have none)"
@@ -148,7 +148,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("tasks.csv"), TASKS).unwrap();
         std::fs::write(folder.path().join("stalls.csv"), STALLS).unwrap();
-        of_tables(folder.path(), Lines { skip, limit }).unwrap()
+        of_tables(folder.path(), LineRange { skip, limit }).unwrap()
     }
 
     #[test]

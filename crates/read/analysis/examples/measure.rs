@@ -16,9 +16,11 @@ use std::time::Duration;
 use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::diff::Diff;
-use ascend_trace_analysis::steps::{Report, Wanted};
+use ascend_trace_analysis::steps::{Report, StepDefinition};
 use ascend_trace_analysis::whatif::{Change, Verdicts, WhatIf};
-use ascend_trace_analysis::{Dependencies, Fold, Needs, Stalls, Stats, Step, Window, Windows};
+use ascend_trace_analysis::{
+    AnalysisNeeds, Dependencies, Fold, Stalls, Stats, Window, WindowSize, Windows,
+};
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{Row, TablesRow};
@@ -42,9 +44,11 @@ const LATE: &str = "late";
 
 /// Measurements of a recording that is read in windows, and their results in words.
 const MEASUREMENTS: [Measurement; 11] = [
-    ("reading", |file| windows(file, Needs::Calls)),
-    ("dependencies", |file| windows(file, Needs::Dependencies)),
-    ("stalls", |file| windows(file, Needs::All)),
+    ("reading", |file| windows(file, AnalysisNeeds::Calls)),
+    ("dependencies", |file| {
+        windows(file, AnalysisNeeds::Dependencies)
+    }),
+    ("stalls", |file| windows(file, AnalysisNeeds::All)),
     ("stats", |file| {
         let mut recording = open(file)?;
         let span = recording.span();
@@ -54,17 +58,21 @@ const MEASUREMENTS: [Measurement; 11] = [
     }),
     ("check", |file| {
         let findings =
-            Findings::default().of_recording(&mut open(file)?, Step::default(), |_| true)?;
+            Findings::default().of_recording(&mut open(file)?, WindowSize::default(), |_| true)?;
         Ok(format!("{} findings", findings.unwrap_or_default().len()))
     }),
     ("steps", |file| {
-        let report = Report::of_recording(&mut open(file)?, Step::default(), Wanted::Repeated)?;
+        let report = Report::of_recording(
+            &mut open(file)?,
+            WindowSize::default(),
+            StepDefinition::Repeated,
+        )?;
         Ok(format!("{} steps", report.steps.len()))
     }),
     ("critical", |file| {
         let mut recording = open(file)?;
         let range = recording.span().unwrap_or_default();
-        let path = Critical::of_recording(&mut recording, Step::default(), range)?;
+        let path = Critical::of_recording(&mut recording, WindowSize::default(), range)?;
         Ok(format!("{} pieces", path.segments.len()))
     }),
     ("what-if", |file| {
@@ -84,7 +92,7 @@ const MEASUREMENTS: [Measurement; 11] = [
     ("diff", |file| {
         let mut recordings = [open(file)?, open(file)?];
         let both = recordings.each_mut();
-        let diff = Diff::of_recordings(both, Step::default(), Wanted::Repeated)?;
+        let diff = Diff::of_recordings(both, WindowSize::default(), StepDefinition::Repeated)?;
         Ok(format!("{} pairs", diff.pairs.len()))
     }),
 ];
@@ -149,9 +157,9 @@ fn open(file: &Path) -> Outcome<Recording> {
     Ok(Recording::open(file, |_, _| true)?)
 }
 
-fn windows(file: &Path, needs: Needs) -> Outcome<String> {
+fn windows(file: &Path, needs: AnalysisNeeds) -> Outcome<String> {
     let mut recording = open(file)?;
-    let mut windows = Windows::of(&mut recording, Step::default(), needs);
+    let mut windows = Windows::of(&mut recording, WindowSize::default(), needs);
     let mut count = 0;
     while windows.next(|_| ())?.is_some() {
         count += 1;
@@ -160,7 +168,10 @@ fn windows(file: &Path, needs: Needs) -> Outcome<String> {
 }
 
 fn simulated(file: &Path) -> Outcome<WhatIf> {
-    Ok(WhatIf::of_recording(&mut open(file)?, Step::default())?)
+    Ok(WhatIf::of_recording(
+        &mut open(file)?,
+        WindowSize::default(),
+    )?)
 }
 
 /// The tables of the workload, with what its functions mean.

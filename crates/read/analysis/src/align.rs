@@ -22,4 +22,4 @@ pub use alignment_input::{Comm, Lane, Obstacle, Participant, Recorded, Round};
 pub use clock_solver::{Alignment, align};
 pub use collect::Collect;
 pub use contradictions::{Contradiction, Culprit};
-pub use mapping::{AlignmentBasis, Mapping, Placed, Why};
+pub use mapping::{AlignedHost, AlignmentBasis, Mapping, WallClockReason};

@@ -17,14 +17,14 @@ use ascend_trace_recording::{CallId, Trace};
 
 use crate::{Fold, Window};
 
-use ended_objects::Ended;
-pub use ended_objects::{EndedObject, Use};
+use ended_objects::EndedObjects;
+pub use ended_objects::{EndedObject, UseAfterEnd};
 pub use finding::{Finding, Remedy, Severity};
-use happens_before::Order;
-pub use happens_before::{Fact, Note, OrderCheck, Verdict, Verdicts};
+use happens_before::ProgramOrder;
+pub use happens_before::{NotedCall, OrderCheck, OrderFact, Verdict, Verdicts};
 pub(crate) use happens_before::{Removal, Removed};
 pub(crate) use happens_before::{is_done, proves_stream};
-pub use list::{Entry, all};
+pub use list::{ListedCheck, all};
 
 /// Looks for one kind of finding, window by window. Its state is bounded, and its findings do not
 /// depend on the cuts between windows.
@@ -35,7 +35,7 @@ pub trait Check: Send {
     }
 
     /// Takes the facts about the order of the program's tasks and calls, after each window.
-    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
         let _ = (trace, facts);
     }
 
@@ -45,17 +45,17 @@ pub trait Check: Send {
 
 /// All checks at once. The result has the worst findings first.
 pub struct Findings {
-    checks: Vec<Entry>,
-    order: Order,
-    ended: Ended,
+    checks: Vec<ListedCheck>,
+    order: ProgramOrder,
+    ended: EndedObjects,
 }
 
 impl Default for Findings {
     fn default() -> Self {
         Self {
             checks: all(),
-            order: Order::default(),
-            ended: Ended::default(),
+            order: ProgramOrder::default(),
+            ended: EndedObjects::default(),
         }
     }
 }

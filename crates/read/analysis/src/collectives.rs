@@ -8,18 +8,18 @@ use ascend_trace_recording::{Call, Function, ProcessId, TaskTime, Trace};
 
 /// The arguments of a function that describe a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct CollectiveArguments {
     comm: usize,
     amount: Option<usize>,
     data_type: Option<usize>,
     operation: Option<usize>,
     peer: Option<(usize, Peer)>,
-    counted: Option<Counted>,
+    counted: Option<CountMeaning>,
 }
 
 /// Which elements the number in a call counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counted {
+enum CountMeaning {
     /// Those of the whole collective.
     All,
     /// Those of the share of each rank.
@@ -65,10 +65,10 @@ pub struct Collective<'t> {
     /// How elements are put together.
     pub operation: Option<&'t str>,
     pub peer: Option<(Peer, u64)>,
-    counted: Option<Counted>,
+    counted: Option<CountMeaning>,
 }
 
-impl Counted {
+impl CountMeaning {
     fn of(function: &Function) -> Option<Self> {
         match (function.is(Fact::CountsAll), function.is(Fact::CountsShare)) {
             (true, _) => Some(Self::All),
@@ -78,7 +78,7 @@ impl Counted {
     }
 }
 
-impl Places {
+impl CollectiveArguments {
     /// Nothing for a function that is no collective.
     pub fn of(function: &Function) -> Option<Self> {
         if function.task != Some(TaskKind::Collective) {
@@ -96,7 +96,7 @@ impl Places {
             data_type: function.part(ArgPart::DataType),
             operation: function.part(ArgPart::Reduction),
             peer: peers.find_map(|(part, peer)| Some((function.part(part)?, peer))),
-            counted: Counted::of(function),
+            counted: CountMeaning::of(function),
         })
     }
 
@@ -120,7 +120,7 @@ impl<'t> Collective<'t> {
     /// The collective of a call; `None` for other calls.
     pub fn of(trace: &'t Trace, call: &Call) -> Option<Self> {
         let function = trace.function(call.function);
-        let places = Places::of(function)?;
+        let places = CollectiveArguments::of(function)?;
         let args = trace.args(call);
         let constant = |place: Option<usize>| {
             let place = place?;
@@ -159,22 +159,22 @@ impl<'t> Collective<'t> {
     /// these `ranks` together. `None` where counts are in arrays, or the type or the number of ranks is not known.
     pub fn size(&self, ranks: Option<u64>) -> Option<u64> {
         match self.counted? {
-            Counted::All => self.bytes(),
-            Counted::Share => self.bytes()?.checked_mul(ranks?),
+            CountMeaning::All => self.bytes(),
+            CountMeaning::Share => self.bytes()?.checked_mul(ranks?),
         }
     }
 
     /// By how much bus bandwidth is more than algorithm bandwidth: bytes over the links of a rank, as a part of the size.
     pub fn bus_factor(&self, ranks: Option<u64>) -> Option<f64> {
         let counted = self.counted?;
-        if self.peer.is_some() && counted == Counted::All {
+        if self.peer.is_some() && counted == CountMeaning::All {
             return Some(1.0);
         }
         let ranks = ranks.filter(|it| *it > 0)? as f64;
         let others = (ranks - 1.0) / ranks;
         Some(match counted {
-            Counted::All => 2.0 * others,
-            Counted::Share => others,
+            CountMeaning::All => 2.0 * others,
+            CountMeaning::Share => others,
         })
     }
 
@@ -191,7 +191,7 @@ impl<'t> Collective<'t> {
 /// Whether the functions of a recording have facts about their counts.
 pub(crate) fn has_facts_of_counts(trace: &Trace) -> bool {
     let mut functions = trace.functions().iter();
-    functions.any(|it| Counted::of(it).is_some())
+    functions.any(|it| CountMeaning::of(it).is_some())
 }
 
 /// Where a function that makes a communicator returns it.
@@ -234,13 +234,13 @@ pub struct Communicators {
 
 /// Positions of the arguments with facts: the handle, the rank, the size.
 #[derive(Clone, Copy, Debug)]
-struct Telling {
+struct FactArguments {
     comm: usize,
     rank: Option<usize>,
     size: Option<usize>,
 }
 
-impl Telling {
+impl FactArguments {
     fn of(function: &Function) -> Option<Self> {
         let found = Self {
             comm: function.part(ArgPart::Communicator)?,
@@ -255,7 +255,7 @@ impl Communicators {
     /// The communicators of a whole trace.
     pub fn of(trace: &Trace) -> Self {
         let mut communicators = Self::default();
-        let telling: Vec<_> = trace.functions().iter().map(Telling::of).collect();
+        let telling: Vec<_> = trace.functions().iter().map(FactArguments::of).collect();
         if telling.iter().any(Option::is_some) {
             communicators.take_all(trace, &telling);
         }
@@ -263,7 +263,7 @@ impl Communicators {
     }
 
     /// Takes the facts of calls, by function.
-    fn take_all(&mut self, trace: &Trace, telling: &[Option<Telling>]) {
+    fn take_all(&mut self, trace: &Trace, telling: &[Option<FactArguments>]) {
         let succeeded = trace.calls().iter().filter(|call| call.result() == Some(0));
         for call in succeeded {
             let Some(Some(telling)) = telling.get(call.function.index()) else {

@@ -17,10 +17,10 @@ use ascend_trace_recording::{StreamId, Task, TaskId, TimeRange, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::align::numbering::{Numbered, Numbering};
+use crate::align::numbering::{NumberedCollective, Numbering};
 use crate::collectives::{Collective, has_facts_of_counts};
 use crate::columns::rows;
-use crate::{Class, Fold, Needs, Window};
+use crate::{AnalysisNeeds, Fold, TaskRole, Window};
 
 use groups::Groups;
 use overlap::Overlaps;
@@ -74,7 +74,7 @@ impl CommunicationFold {
         for stream in (0..trace.streams().len() as u32).map(StreamId) {
             for id in window.stream_tasks(stream) {
                 let task = trace.task(id);
-                if !trace.runs(task) || Class::of(trace, task) != Class::Work {
+                if !trace.runs(task) || TaskRole::of(trace, task) != TaskRole::Work {
                     continue;
                 }
                 match task.kind {
@@ -138,7 +138,7 @@ impl CommunicationFold {
     }
 
     /// Adds a rank to its collective. If it was the last one that was missing, the waits are known.
-    fn join(&mut self, numbered: &Numbered, group: usize, member: Member) {
+    fn join(&mut self, numbered: &NumberedCollective, group: usize, member: Member) {
         let Some(comm) = self.comm(numbered) else {
             return;
         };
@@ -155,13 +155,13 @@ impl CommunicationFold {
         }
     }
 
-    fn comm(&self, numbered: &Numbered) -> Option<&crate::align::Comm> {
+    fn comm(&self, numbered: &NumberedCollective) -> Option<&crate::align::Comm> {
         let participant = self.numbering.participants.get(&numbered.process)?;
         participant.comms.get(numbered.comm)
     }
 
     /// The ranks of a message, and whether the first one is this one.
-    fn link(&self, numbered: Option<&Numbered>) -> Option<(u64, u64)> {
+    fn link(&self, numbered: Option<&NumberedCollective>) -> Option<(u64, u64)> {
         let numbered = numbered?;
         self.comm(numbered)?.lanes.get(numbered.lane)?.peers
     }
@@ -170,7 +170,7 @@ impl CommunicationFold {
 impl Fold for CommunicationFold {
     type Answer = Communication;
 
-    const NEEDS: Needs = Needs::Calls;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
 
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;

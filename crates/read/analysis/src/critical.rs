@@ -21,6 +21,6 @@ mod segments;
 mod wait_reasons;
 
 pub(crate) use path::Links;
-pub use report::{Critical, Pass, Share};
+pub use report::{Critical, PathShare, ReadingPass};
 pub use segment::{Owner, Segment, SegmentKind};
 pub use segments::Segments;

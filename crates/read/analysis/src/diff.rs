@@ -19,7 +19,7 @@ mod series;
 pub use operation_order::{Change, Edit};
 pub use pair::Pair;
 pub use report::{Diff, Summary, paired};
-pub use row::{Amount, Row, Verdict};
+pub use row::{DiffRow, RecordingValues, Verdict};
 pub use series::SubjectKind;
 
 /// The share of false alarms that is accepted, for all rows of a comparison together.

@@ -17,7 +17,7 @@ mod shapes;
 mod tally;
 
 pub(crate) use classes::{ClassKey, Classes, Tallies, Totals};
-pub use learner::{Estimates, Learner, Placed};
+pub use learner::{EstimatedTime, Estimates, Learner};
 pub(crate) use location::Location;
 pub(crate) use tally::{Comparability, Tally};
 

@@ -20,14 +20,14 @@ pub type GraphIndex = usize;
 
 /// How a graph came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Making {
+pub enum GraphOrigin {
     /// From the submissions to a stream and to the streams that joined it.
     Captured,
     /// By hand: from the submissions to the streams that were bound to it.
     Built,
 }
 
-impl Making {
+impl GraphOrigin {
     /// The word for it in tables and exports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ pub struct Graph {
     pub process: ProcessId,
     /// Counts the graphs of the process from 1.
     pub serial: u32,
-    pub making: Making,
+    pub making: GraphOrigin,
     /// The stream that the capture began on.
     pub origin: Option<StreamId>,
     /// The call that began it.

@@ -24,10 +24,10 @@ mod verdict;
 
 use ascend_trace_recording::Trace;
 
-use crate::{Fold, Needs, Window};
+use crate::{AnalysisNeeds, Fold, Window};
 use state::HangState;
 
-pub use across_ranks::{Late, Recorded, late};
+pub use across_ranks::{LateRank, Recorded, late};
 pub use report::{
     CommState, Culprit, LastCall, Link, OpenCall, Report, RootKind, StreamState, Subject,
     ThreadState, Verdict,
@@ -63,7 +63,7 @@ impl Hangs {
 impl Fold for Hangs {
     type Answer = Report;
 
-    const NEEDS: Needs = Needs::Dependencies;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Dependencies;
 
     fn take(&mut self, window: &Window<'_>) {
         self.state.take(window);

@@ -9,13 +9,13 @@ use ascend_trace_recording::units::duration;
 use ascend_trace_recording::{Range, ThreadId, TimeRange, Trace};
 
 use crate::columns::declare::*;
-use crate::{Cause, Node, Places, Stall};
+use crate::{Cause, Node, PlannedRanges, Stall};
 
 table_row! {
 /// The time that a stream waited for the threads that plan and submit its tasks. The four times add up
 /// to the stall.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Late {
+pub struct HostLateness {
     pub tid: u32 => column("tid", Id, |it: &Self| it.tid.into(), "the thread that planned the next task, or the one with ranges around this work");
     pub thread: String => column("thread", Text, |it: &Self| (&it.thread).into(), "its name");
     pub is_main: bool => column("is_main", Flag, |it: &Self| it.is_main.into(), "whether it is the first thread of the program");
@@ -30,7 +30,7 @@ pub struct Late {
 }
 }
 
-impl Late {
+impl HostLateness {
     /// What held up the threads that plan and submit: `main thread in range dataloader 30.1 ms (python …)`.
     pub(crate) fn words(&self) -> String {
         let thread = match self.is_main {
@@ -52,7 +52,7 @@ impl Late {
 
     /// Where the thread that submits to a stream was late, for programs with ranges or with operators that one thread
     /// plans and another submits.
-    pub fn of(trace: &Trace, places: &Places, stall: &Stall) -> Option<Self> {
+    pub fn of(trace: &Trace, places: &PlannedRanges, stall: &Stall) -> Option<Self> {
         let (Cause::HostLate, Node::Task(task)) = (stall.cause, stall.node) else {
             return None;
         };
@@ -99,7 +99,7 @@ impl Late {
 /// In what range a thread spent most of an interval, and how long.
 fn most(
     trace: &Trace,
-    places: &Places,
+    places: &PlannedRanges,
     thread: ThreadId,
     interval: TimeRange,
 ) -> Option<(String, i64)> {

@@ -61,20 +61,20 @@ pub mod whatif;
 pub mod window;
 
 pub use dependencies::{Dependencies, Edge, EdgeKind, EdgeTimes, Node};
-pub use estimate::{Estimates, Learner, Placed};
+pub use estimate::{EstimatedTime, Estimates, Learner};
 pub use graphs::{Graph, Graphs};
-pub use host_lateness::Late;
+pub use host_lateness::HostLateness;
 pub use intervals::Intervals;
 pub use nesting::Nesting;
-pub use planned_ranges::Places;
+pub use planned_ranges::PlannedRanges;
 pub use released::{Certainty, Release, ReleaseKind};
 pub use stalls::{
-    Blame, Blamed, Bound, Cause, Chain, Class, Culprit, Doing, Evidence, Lane, Link, Meanwhile,
-    Root, Stall, Stalls, Why,
+    ActivityDuringWait, Blame, Blamed, Cause, Chain, Culprit, Evidence, Lane, Link, Root, Stall,
+    StallBound, Stalls, TaskRole, ThreadActivity, UnknownReason,
 };
 pub use stats::Stats;
 pub use steps_and_path::steps_and_path;
-pub use window::{Fold, Needs, RecordingPart, Step, Window, Windows};
+pub use window::{AnalysisNeeds, Fold, RecordingPart, Window, WindowSize, Windows};
 
 use ascend_trace_recording::{Task, Trace};
 

@@ -9,12 +9,12 @@ use crate::Nesting;
 /// The ranges of a trace by thread, and which thread of each process has the phases and steps: what other threads
 /// plan, autograd's for one, is a part of those.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct PlannedRanges {
     nesting: Nesting,
     leaders: FxHashMap<ProcessId, ThreadId>,
 }
 
-impl Places {
+impl PlannedRanges {
     pub fn of(trace: &Trace) -> Self {
         Self::with(trace, Nesting::of(trace))
     }

@@ -72,7 +72,7 @@ pub(crate) struct PollStep {
 
 /// An object that was busy.
 #[derive(Clone, Copy, Debug)]
-struct Busy {
+struct BusyObject {
     asked: Asked,
     /// The number of the last query for it.
     at: u32,
@@ -80,19 +80,19 @@ struct Busy {
 
 /// The queries of a thread that follow each other.
 #[derive(Clone, Debug)]
-struct Loop {
+struct PollLoop {
     /// The begin of the present wait; `None` right after one.
     begin: Option<i64>,
     end: i64,
     queries: u32,
     period: i64,
-    busy: Vec<Busy>,
+    busy: Vec<BusyObject>,
 }
 
 /// The loops of all threads, on the way through their calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Polls {
-    threads: Vec<Option<Loop>>,
+    threads: Vec<Option<PollLoop>>,
 }
 
 impl Polls {
@@ -112,7 +112,7 @@ impl Polls {
                 if self.threads.len() <= thread {
                     self.threads.resize(thread + 1, None);
                 }
-                self.threads[thread] = Some(Loop::of(call, asked, done));
+                self.threads[thread] = Some(PollLoop::of(call, asked, done));
                 PollStep::default()
             }
             (None, Some(Some(own))) if trace.function(call.function).is(Fact::Asks) => PollStep {
@@ -129,9 +129,9 @@ impl Polls {
     }
 }
 
-impl Loop {
+impl PollLoop {
     fn of(call: &Call, asked: Asked, done: bool) -> Self {
-        let first = Busy { asked, at: 0 };
+        let first = BusyObject { asked, at: 0 };
         Self {
             begin: Some(call.begin),
             end: call.end,
@@ -161,7 +161,7 @@ impl Loop {
                 waited_since = Some(begin);
             }
             (Some(place), false) => self.busy[place].at = now,
-            (None, false) => self.busy.push(Busy { asked, at: now }),
+            (None, false) => self.busy.push(BusyObject { asked, at: now }),
             (None, true) => {}
         }
         let period = self.period;

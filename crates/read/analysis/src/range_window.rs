@@ -14,7 +14,7 @@ use ascend_trace_recording::{OpenError, Recording, StreamId, TaskId, TimeRange, 
 
 use crate::dependencies::runs;
 use crate::planned_ranges::is_step;
-use crate::stalls::Class;
+use crate::stalls::TaskRole;
 
 /// Surroundings that are looked at first, on either side, of a range that is shorter.
 const FIRST_NS: i64 = 100_000;
@@ -200,8 +200,8 @@ impl Named {
 /// Whether it is known when the task ran, and that its stream did nothing else then.
 fn is_place(trace: &Trace, id: TaskId) -> bool {
     let task = trace.task(id);
-    let class = Class::of(trace, task);
-    task.time.is_some() && matches!(class, Class::Work | Class::Callback)
+    let class = TaskRole::of(trace, task);
+    task.time.is_some() && matches!(class, TaskRole::Work | TaskRole::Callback)
 }
 
 /// Whether no task is missing between the first and the last of these.

@@ -136,7 +136,7 @@ impl ReleaseKind {
 
 /// A call or a task by its number in the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Numbered {
+pub enum NumberedNode {
     Call(u32),
     Task(u32),
 }

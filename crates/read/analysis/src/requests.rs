@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::columns::rows;
-use crate::{Fold, Needs, Window};
+use crate::{AnalysisNeeds, Fold, Window};
 
 use device_work::{DeviceWork, ExecutionIndex};
 use plan::RequestPlan;
@@ -59,7 +59,7 @@ impl RequestFold {
 impl Fold for RequestFold {
     type Answer = Requests;
 
-    const NEEDS: Needs = Needs::Calls;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
 
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;

@@ -15,8 +15,8 @@ use ascend_trace_recording::{
 
 use crate::dependencies::runs;
 use crate::stalls::untimed_gap::behind;
-use crate::stalls::{Carried, work_until};
-use crate::{Class, Edge, Lane, Node, Stall, Window, released};
+use crate::stalls::{CarriedState, work_until};
+use crate::{Edge, Lane, Node, Stall, TaskRole, Window, released};
 
 /// Largest number of tasks to look back at on a stream for the last one that shows its activity.
 pub(crate) const MOST_BACK: usize = 256;
@@ -97,14 +97,17 @@ pub(crate) fn reach(trace: &Trace, keys: &Keys, known: i64) -> i64 {
     let open = tasks.filter(|(task, _)| {
         let ends_later = |time: TaskTime| time.end.saturating_add(MOST_OFF_NS) >= known;
         task.time.is_some_and(ends_later)
-            && matches!(Class::of(trace, task), Class::SignalWait | Class::Callback)
+            && matches!(
+                TaskRole::of(trace, task),
+                TaskRole::SignalWait | TaskRole::Callback
+            )
     });
     open.map(|(_, id)| keys.task(id)).min().unwrap_or(i64::MAX)
 }
 
 /// The calls of a trace, with their tasks, that are needed once everything before `since` has been
 /// dealt with.
-pub(crate) fn keep(window: &Window<'_>, carried: &Carried, since: i64) -> KeptCalls {
+pub(crate) fn keep(window: &Window<'_>, carried: &CarriedState, since: i64) -> KeptCalls {
     let (trace, keys) = (window.trace, &*window.keys);
     let mut keep = KeptCalls::none(trace);
     for (call, id) in trace.calls().iter().zip((0..).map(CallId)) {
@@ -232,8 +235,8 @@ fn tail<'t>(trace: &'t Trace, keys: &Keys, stream: StreamId, since: i64) -> &'t 
     };
     let time = |id: TaskId| trace.task(id).time;
     let is_place = |id: TaskId| {
-        let class = Class::of(trace, trace.task(id));
-        time(id).is_some() && matches!(class, Class::Work | Class::Callback)
+        let class = TaskRole::of(trace, trace.task(id));
+        time(id).is_some() && matches!(class, TaskRole::Work | TaskRole::Callback)
     };
     let over = last(&|id| time(id).is_some_and(|time| time.end <= since));
     let begins = [

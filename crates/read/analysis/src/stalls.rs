@@ -39,9 +39,9 @@ pub use chain::{Chain, Link, Root};
 pub use culprit::Culprit;
 pub(crate) use culprit::work_until;
 pub(crate) use full_queue::least_full;
-pub use task_role::Class;
+pub use task_role::TaskRole;
 
-pub use evidence::{Doing, Evidence, Meanwhile, Why};
+pub use evidence::{ActivityDuringWait, Evidence, ThreadActivity, UnknownReason};
 
 /// Gaps of a stream shorter than this are the cost of switching from one task to the next, in any case.
 /// Waits and blocking calls count for any duration.
@@ -65,12 +65,12 @@ pub struct Stall {
     /// call that ended a stream without further work.
     pub node: Node,
     /// For a task without a time: the stall is derived from other tasks.
-    pub bound: Option<Bound>,
+    pub bound: Option<StallBound>,
 }
 
 /// How the stall of an untimed task was derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bound {
+pub struct StallBound {
     /// The next task with a time: the stall ended before that.
     pub next: TaskId,
     /// How far begin and end may be off, as far as known.
@@ -119,13 +119,13 @@ pub(crate) struct Passage<'p> {
 
 /// State from earlier parts that later ones depend on.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Carried {
+pub(crate) struct CarriedState {
     pub(crate) peers: Peers,
-    streams: Vec<streams::Reached>,
+    streams: Vec<streams::StreamState>,
     hosts: host_stalls::HostsBefore,
 }
 
-impl Carried {
+impl CarriedState {
     /// Goes over to the calls that are kept, which `moved` gives new ids.
     pub(crate) fn renumber(&mut self, moved: impl Fn(CallId) -> Option<CallId>) {
         for stall in self.hosts.lanes.iter_mut().flatten() {
@@ -152,7 +152,7 @@ impl Carried {
 pub struct Stalls {
     streams: Vec<streams::StreamStalls>,
     hosts: host_stalls::HostStalls,
-    lives: stream_lifetimes::Lives,
+    lives: stream_lifetimes::Lifetimes,
     /// Collectives that waited, with the peer that came last.
     peers: HashMap<TaskId, TaskId>,
 }
@@ -186,7 +186,7 @@ impl Stalls {
     pub(crate) fn of_passage(
         trace: &Trace,
         dependencies: &Dependencies,
-        carried: &mut Carried,
+        carried: &mut CarriedState,
         passage: &Passage<'_>,
     ) -> Self {
         let mut stalls = Self {
@@ -195,7 +195,7 @@ impl Stalls {
         };
         let range = (passage.since, passage.next);
         stalls.hosts.take(trace, dependencies, range);
-        stalls.lives = stream_lifetimes::Lives::of(trace);
+        stalls.lives = stream_lifetimes::Lifetimes::of(trace);
         let mut reached = std::mem::take(&mut carried.streams);
         reached.resize_with(trace.streams().len(), Default::default);
         for (id, reached) in (0..).map(StreamId).zip(&mut reached) {
@@ -218,7 +218,7 @@ impl Stalls {
         trace: &Trace,
         dependencies: &Dependencies,
         passage: &Passage<'_>,
-        (id, reached): (StreamId, &mut streams::Reached),
+        (id, reached): (StreamId, &mut streams::StreamState),
     ) -> streams::StreamStalls {
         let sources = Sources {
             trace,
@@ -254,7 +254,7 @@ impl Stalls {
 
     fn advance(&mut self, trace: &Trace, dependencies: &Dependencies, finished: bool) {
         self.hosts.take(trace, dependencies, (i64::MIN, i64::MIN));
-        self.lives = stream_lifetimes::Lives::of(trace);
+        self.lives = stream_lifetimes::Lifetimes::of(trace);
         self.streams
             .resize_with(trace.streams().len(), Default::default);
         let sources = Sources {

@@ -31,7 +31,7 @@ use serde::Serialize;
 
 use crate::columns::rows;
 use crate::range_window::{Streams, part_of};
-use crate::{Fold, Step, Window};
+use crate::{Fold, Window, WindowSize};
 
 pub use call_sites::{CallSite, Site};
 pub use columns::{ApiStats, GraphStats, OperationStats, PartStats};
@@ -40,7 +40,7 @@ pub use event_cost::EventCost;
 pub use lane_rows::{DeviceStats, Overlap, StreamStats, ThreadStats};
 pub use open_calls::OpenCallStats;
 pub use stall::{MeanwhileStats, StallStats};
-pub use stalls_by_cause::{CauseStats, Spent};
+pub use stalls_by_cause::{CauseStats, CauseTime};
 pub use stalls_by_culprit::{Grouping, StallGroup, StallGroups};
 pub(crate) use tables::{operation, replayed};
 pub use training::{HOST, ModuleStats, RangeStats, StepStats, Steps, Verdict};
@@ -102,7 +102,7 @@ pub struct Stats {
     pub tracing: Tracing,
     /// Documents have it in their head.
     #[serde(skip)]
-    pub lost: Lost,
+    pub lost: LostRecords,
 }
 
 /// What timing did to the device, in the whole recording.
@@ -139,7 +139,7 @@ impl Tracing {
 
 /// Records that were lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostRecords {
     pub calls: u64,
     pub others: u64,
 }
@@ -174,7 +174,7 @@ impl Stats {
         };
         match narrow {
             Some(trace) => Ok(Some(Self::within(&Window::whole(&trace), range))),
-            None => Tables::within(range).of_recording(recording, Step::default(), keep_on),
+            None => Tables::within(range).of_recording(recording, WindowSize::default(), keep_on),
         }
     }
 }
@@ -187,7 +187,7 @@ impl Stats {
 pub struct Tables {
     range: Option<TimeRange>,
     operations: tables::Operations,
-    parts: task_parts::Parts,
+    parts: task_parts::TaskPartSums,
     apis: tables::Apis,
     streams: streams::Streams,
     threads: threads::Threads,
@@ -208,7 +208,7 @@ struct Closing {
     apis: Vec<ApiStats>,
     graphs: Vec<GraphStats>,
     tracing: Tracing,
-    lost: Lost,
+    lost: LostRecords,
 }
 
 impl Tables {
@@ -216,7 +216,7 @@ impl Tables {
         Self {
             range,
             operations: tables::Operations::default(),
-            parts: task_parts::Parts::default(),
+            parts: task_parts::TaskPartSums::default(),
             apis: tables::Apis::default(),
             streams: streams::Streams::default(),
             threads: threads::Threads::default(),
@@ -241,7 +241,7 @@ impl Tables {
             apis: self.apis.rows(trace.functions()),
             graphs: self.replays.rows(window, self.range, &self.operations),
             tracing: Tracing::of(trace),
-            lost: Lost {
+            lost: LostRecords {
                 calls: losses.calls,
                 others: losses.others,
             },

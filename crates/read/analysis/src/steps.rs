@@ -25,10 +25,10 @@ mod symbols;
 
 pub(crate) use align::align;
 pub(crate) use compare::Detail;
-pub use compare::{Comparison, More};
+pub use compare::{Comparison, StepDifference};
 pub use finder::Finder;
-pub use named::Wanted;
+pub use named::StepDefinition;
 pub(crate) use named::named;
-pub use process_steps::{Cut, Lap, LoopId, Origin, Plan, StepClock};
+pub use process_steps::{FoundStep, LoopId, LoopSteps, Origin, RecordingSteps, StepClock};
 pub(crate) use report::Summing;
 pub use report::{Report, StepSums};

@@ -3,8 +3,8 @@
 use ascend_trace_recording::{OpenError, Recording, TimeRange};
 
 use crate::critical::{Critical, Links};
-use crate::steps::{Finder, Report, Summing, Wanted};
-use crate::{Fold, Step};
+use crate::steps::{Finder, Report, StepDefinition, Summing};
+use crate::{Fold, WindowSize};
 
 /// What [`Report::of_recording`] and [`Critical::of_recording`] return.
 ///
@@ -12,8 +12,8 @@ use crate::{Fold, Step};
 /// When the file cannot be read.
 pub fn steps_and_path(
     recording: &mut Recording,
-    step: Step,
-    wanted: Wanted<'_>,
+    step: WindowSize,
+    wanted: StepDefinition<'_>,
     range: impl Into<TimeRange>,
 ) -> Result<(Report, Critical), OpenError> {
     let range = range.into();

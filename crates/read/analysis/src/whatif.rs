@@ -37,6 +37,6 @@ pub use change::{Change, Narrow};
 pub use costs::judge as judge_costs;
 pub use outside::Handover;
 pub(crate) use pause_causes::{EndOfPause, PauseCauses, PauseReader};
-pub use predict::{Busy, Prediction};
+pub use predict::{BusyShare, Prediction};
 pub use report::{Report, WhatIf};
 pub use sync_ledger::Sync;

@@ -13,12 +13,12 @@ use ascend_trace_recording::{
 };
 
 use crate::retention::{self, Keys, keep};
-use crate::stalls::{Carried, Passage};
-use crate::{Dependencies, Edge, Graphs, Lane, Node, Places, Stall, Stalls};
+use crate::stalls::{CarriedState, Passage};
+use crate::{Dependencies, Edge, Graphs, Lane, Node, PlannedRanges, Stall, Stalls};
 
 /// How much of a recording is in memory at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct WindowSize {
     /// Rows that are read at a time: calls, and times of tasks. More where more than a few calls are kept.
     pub rows: u64,
     /// Calls before and after those of a window's part that are looked at with them.
@@ -26,7 +26,7 @@ pub struct Step {
 }
 
 /// Small windows are fast, since their content is passed over many times: it stays in the cache.
-impl Default for Step {
+impl Default for WindowSize {
     fn default() -> Self {
         Self {
             rows: 1 << 15,
@@ -35,7 +35,7 @@ impl Default for Step {
     }
 }
 
-impl Step {
+impl WindowSize {
     /// Everything is in memory.
     pub const WHOLE: Self = Self {
         rows: u64::MAX,
@@ -57,7 +57,7 @@ impl Step {
 /// Data that an analysis needs in addition to the calls and tasks of a window. Unneeded data is not
 /// computed, and empty: that takes about half the time of reading a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Needs {
+pub enum AnalysisNeeds {
     /// Calls, tasks, and where ranges are.
     Calls,
     /// The dependencies between them as well.
@@ -66,7 +66,7 @@ pub enum Needs {
     All,
 }
 
-impl Needs {
+impl AnalysisNeeds {
     /// What both need.
     const fn and(self, other: Self) -> Self {
         if self as u8 >= other as u8 {
@@ -172,7 +172,7 @@ pub struct Window<'a> {
     pub graphs: Arc<Graphs>,
     pub keys: Arc<Keys>,
     /// Made at the first query.
-    places: Arc<OnceLock<Places>>,
+    places: Arc<OnceLock<PlannedRanges>>,
     pub part: RecordingPart,
     /// Everything from here on is in memory.
     pub since: i64,
@@ -184,9 +184,9 @@ impl<'a> Window<'a> {
         let keys = Keys::of(trace, Keys::default());
         Self::of_part(
             trace,
-            &mut Past::default(),
+            &mut WindowState::default(),
             keys,
-            (RecordingPart::whole(trace), Needs::All),
+            (RecordingPart::whole(trace), AnalysisNeeds::All),
         )
     }
 
@@ -206,16 +206,16 @@ impl<'a> Window<'a> {
 
     fn of_part(
         trace: &'a Trace,
-        past: &mut Past,
+        past: &mut WindowState,
         keys: Keys,
-        (part, needs): (RecordingPart, Needs),
+        (part, needs): (RecordingPart, AnalysisNeeds),
     ) -> Self {
         let dependencies = match needs {
-            Needs::Calls => Dependencies::default(),
+            AnalysisNeeds::Calls => Dependencies::default(),
             _ => Dependencies::of(trace),
         };
         let (stalls, graphs) = match needs {
-            Needs::All => {
+            AnalysisNeeds::All => {
                 let passage = Passage {
                     keys: &keys,
                     since: past.since,
@@ -245,8 +245,8 @@ impl<'a> Window<'a> {
     }
 
     /// The ranges of the trace, and the work that was planned in them.
-    pub fn places(&self) -> &Places {
-        self.places.get_or_init(|| Places::of(self.trace))
+    pub fn places(&self) -> &PlannedRanges {
+        self.places.get_or_init(|| PlannedRanges::of(self.trace))
     }
 
     /// The calls of the part.
@@ -300,20 +300,20 @@ impl<'a> Window<'a> {
 
 /// State carried over from earlier parts.
 #[derive(Debug)]
-struct Past {
+struct WindowState {
     keys: Keys,
     /// With the number of ranges that they were made of.
-    places: (usize, Arc<OnceLock<Places>>),
-    carried: Carried,
+    places: (usize, Arc<OnceLock<PlannedRanges>>),
+    carried: CarriedState,
     /// Everything from here on is in memory.
     since: i64,
     /// From here on it will be when the next part comes.
     next: i64,
 }
 
-impl Past {
+impl WindowState {
     /// Ranges are not forgotten, and threads keep their numbers.
-    fn places(&mut self, trace: &Trace) -> Arc<OnceLock<Places>> {
+    fn places(&mut self, trace: &Trace) -> Arc<OnceLock<PlannedRanges>> {
         if self.places.0 != trace.ranges().len() {
             self.places = (trace.ranges().len(), Arc::default());
         }
@@ -321,12 +321,12 @@ impl Past {
     }
 }
 
-impl Default for Past {
+impl Default for WindowState {
     fn default() -> Self {
         Self {
             keys: Keys::default(),
             places: Default::default(),
-            carried: Carried::default(),
+            carried: CarriedState::default(),
             since: i64::MIN,
             next: i64::MIN,
         }
@@ -337,22 +337,22 @@ impl Default for Past {
 #[derive(Debug)]
 pub struct Windows<'a> {
     replay: Replay<'a>,
-    step: Step,
-    needs: Needs,
+    step: WindowSize,
+    needs: AnalysisNeeds,
     part: RecordingPart,
-    past: Past,
+    past: WindowState,
 }
 
 impl<'a> Windows<'a> {
     /// Of all of a recording, with as much of each window as is needed.
-    pub fn of(recording: &'a mut Recording, step: Step, needs: Needs) -> Self {
+    pub fn of(recording: &'a mut Recording, step: WindowSize, needs: AnalysisNeeds) -> Self {
         let begin = first_time(recording.entities(), recording.span());
         Self {
             replay: recording.replay(),
             step,
             needs,
             part: RecordingPart::none(begin),
-            past: Past::default(),
+            past: WindowState::default(),
         }
     }
 
@@ -411,7 +411,7 @@ pub trait Fold: Sized {
 
     /// The data that it needs. A trace in memory has all of it, so a test that compares a recording in
     /// windows with one in memory fails where this is too little.
-    const NEEDS: Needs = Needs::All;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::All;
 
     /// Takes in the next window.
     fn take(&mut self, window: &Window<'_>);
@@ -438,7 +438,7 @@ pub trait Fold: Sized {
     fn of_recording(
         mut self,
         recording: &mut Recording,
-        step: Step,
+        step: WindowSize,
         mut keep_on: impl FnMut(i64) -> bool,
     ) -> Result<Option<Self::Answer>, OpenError> {
         let mut windows = Windows::of(recording, step, Self::NEEDS);
@@ -461,7 +461,7 @@ pub trait Fold: Sized {
 impl<A: Fold, B: Fold> Fold for (A, B) {
     type Answer = (A::Answer, B::Answer);
 
-    const NEEDS: Needs = A::NEEDS.and(B::NEEDS);
+    const NEEDS: AnalysisNeeds = A::NEEDS.and(B::NEEDS);
 
     fn take(&mut self, window: &Window<'_>) {
         self.0.take(window);

@@ -14,7 +14,7 @@ use super::ring::{Ring, RingOptions, SnapshotRequest, Triggers};
 use super::roll::{Roll, RollOptions};
 use super::storage::{Storage, StorageResult, TraceOutput};
 use super::switchboard::Switchboard;
-use super::target::{ADVICE, OpenedTarget, Target};
+use super::target::{ADVICE, OpenedTarget, TraceTarget};
 use crate::Notify;
 
 /// A reader of a growing file never lags by more than this.
@@ -36,7 +36,7 @@ pub struct TraceFile {
 impl TraceFile {
     /// Creates the file. It may have a provisional name until [`Self::settle`].
     pub fn create(
-        target: &Target,
+        target: &TraceTarget,
         session: &SessionRow,
         tables: &TablesRow,
         say: Notify,
@@ -232,7 +232,7 @@ mod tests {
 
     fn create(path: &Path, force: bool) -> anyhow::Result<Recorder> {
         let path = path.to_owned();
-        let target = Target::Named { path, force };
+        let target = TraceTarget::Named { path, force };
         TraceFile::create(
             &target,
             &SessionRow::default(),
@@ -294,7 +294,7 @@ mod tests {
         if !Path::new("/dev/full").exists() {
             return;
         }
-        let target = Target::Named {
+        let target = TraceTarget::Named {
             path: "/dev/full".into(),
             force: false,
         };

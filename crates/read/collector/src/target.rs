@@ -19,7 +19,7 @@ use crate::Notify;
 
 /// Where the recording goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum TraceTarget {
     /// A file that the user named; an existing one is replaced only with `force`. The name may have
     /// patterns, as `pattern` describes.
     Named { path: PathBuf, force: bool },
@@ -62,7 +62,7 @@ enum FinalName {
     Late { name: NamePattern },
 }
 
-impl Target {
+impl TraceTarget {
     /// The first file of a recording that goes on in further ones (`run-0001.atrace`).
     #[must_use]
     pub fn first_part(self) -> Self {
@@ -352,7 +352,7 @@ mod tests {
 
     fn open(path: &Path, force: bool) -> anyhow::Result<OpenedTarget> {
         let path = path.to_owned();
-        Target::Named { path, force }.open()
+        TraceTarget::Named { path, force }.open()
     }
 
     fn refusal(path: &Path, force: bool) -> String {

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ascend_trace_export::{ExportSink, Step, WantedPart, format, stream};
+use ascend_trace_export::{ExportSink, WantedPart, WindowSize, format, stream};
 use ascend_trace_recording::Recording;
 
 /// Files in a folder, or nowhere.
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = arguments.next().ok_or("which folder?")?;
     let exporter = arguments.next().as_deref().and_then(format);
     let exporter = exporter.ok_or("which format?")?;
-    let mut step = Step::default();
+    let mut step = WindowSize::default();
     if let Some(rows) = arguments.next() {
         step.rows = rows.parse()?;
     }

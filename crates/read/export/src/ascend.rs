@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io::Write;
 
-use ascend_trace_analysis::Class;
+use ascend_trace_analysis::TaskRole;
 use ascend_trace_analysis::stats::StepStats;
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{Process, StreamId, Trace};
@@ -148,7 +148,10 @@ impl<'w> RankFiles<'w> {
         for stream in (0..trace.streams().len() as u32).map(StreamId) {
             for id in source.tasks(stream) {
                 let task = trace.task(id);
-                let Some(time) = task.time.filter(|_| Class::of(trace, task) == Class::Work) else {
+                let Some(time) = task
+                    .time
+                    .filter(|_| TaskRole::of(trace, task) == TaskRole::Work)
+                else {
                     continue;
                 };
                 let is_collective = task.kind == TaskKind::Collective;

@@ -32,7 +32,7 @@ use crate::timeline::{
     Dialect, NamedTrack, PlainDialect, Slice, SliceKind, TaskRow, TimelineEncoder, TimelineFile,
     TimelinePart, TimelineSection,
 };
-use crate::trace_facts::TraceFacts;
+use crate::trace_facts::ExportTotals;
 use crate::tracks::{ProcessTrack, SliceTrack};
 use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
 
@@ -148,7 +148,7 @@ impl TimelineEncoder for EventOutput<'_> {
         flows::write(self, dialect, part)
     }
 
-    fn finish(&mut self, source: &ExportSource<'_>, facts: &TraceFacts) -> io::Result<()> {
+    fn finish(&mut self, source: &ExportSource<'_>, facts: &ExportTotals) -> io::Result<()> {
         self.close(|json| write_recording(json, source, facts))
     }
 }

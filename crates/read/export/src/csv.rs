@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use ascend_trace_recording::text::is_formula;
 
 use crate::digits::{write_signed, write_unsigned};
-use crate::trace_facts::TraceFacts;
+use crate::trace_facts::ExportTotals;
 use crate::trace_tables::{
     CellValue, ColumnKind, TableCell, TableColumn, TableExport, TableId, TableWriter,
 };
@@ -126,7 +126,7 @@ impl TableWriter for CsvWriter<'_> {
         Ok(())
     }
 
-    fn end(&mut self, _source: &ExportSource<'_>, _facts: &TraceFacts) -> io::Result<()> {
+    fn end(&mut self, _source: &ExportSource<'_>, _facts: &ExportTotals) -> io::Result<()> {
         self.file.write_all(&self.chunk)?;
         self.chunk.clear();
         self.file.flush()

@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use ascend_trace_analysis::Needs;
+use ascend_trace_analysis::AnalysisNeeds;
 use ascend_trace_recording::{ProcessId, Trace};
 use serde_json::{Value, json};
 
@@ -93,9 +93,9 @@ impl Exporter for Dataset {
         }
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self) -> AnalysisNeeds {
         let needs = self.tables.iter().map(|it| it.needs());
-        needs.max().unwrap_or(Needs::Calls)
+        needs.max().unwrap_or(AnalysisNeeds::Calls)
     }
 
     fn begin<'w>(

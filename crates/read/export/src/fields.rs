@@ -9,7 +9,7 @@ use ascend_trace_format::version::FILE_VERSION;
 use ascend_trace_recording::{Call, CallId, ProcessId, Range, Task, TaskId, TaskPart, Trace};
 
 use crate::arguments::{slice_name, write_arguments, write_result};
-use crate::trace_facts::TraceFacts;
+use crate::trace_facts::ExportTotals;
 use crate::{ArgDetail, ExportSource};
 
 /// The name of a value; it lives as long as the trace.
@@ -268,7 +268,7 @@ pub(crate) fn write_graph<'t>(
     fields: &mut impl FieldWriter<'t>,
     source: &ExportSource<'t>,
     graph: &Graph,
-    facts: &TraceFacts,
+    facts: &ExportTotals,
 ) {
     if source.args == ArgDetail::None {
         return;
@@ -345,7 +345,7 @@ pub(crate) fn write_range<'t>(
 pub(crate) fn write_recording<'t>(
     fields: &mut impl FieldWriter<'t>,
     source: &ExportSource<'t>,
-    facts: &TraceFacts,
+    facts: &ExportTotals,
 ) {
     let trace = source.trace;
     let session = trace.session();

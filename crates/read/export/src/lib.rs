@@ -35,7 +35,7 @@ mod tracks;
 
 use std::io::{self, Write};
 
-use ascend_trace_analysis::Needs;
+use ascend_trace_analysis::AnalysisNeeds;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::Task;
 
@@ -55,7 +55,7 @@ pub use perfetto::Perfetto;
 pub use row_store::{FunctionRow, RowBatch, RowStore, StoredTable, begin_rows};
 pub use selection::{NamePattern, OnlyConditions, OnlyError, WantedPart};
 
-pub use ascend_trace_analysis::{RecordingPart, Step};
+pub use ascend_trace_analysis::{RecordingPart, WindowSize};
 pub use export_source::ExportSource;
 pub use stream::{StreamError, stream};
 pub use trace_tables::{CellValue, ColumnKind};
@@ -134,8 +134,8 @@ pub trait Exporter: Sync {
     }
 
     /// The analyses that it writes in addition to calls and tasks.
-    fn needs(&self) -> Needs {
-        Needs::All
+    fn needs(&self) -> AnalysisNeeds {
+        AnalysisNeeds::All
     }
 
     /// Begins an export, which takes a trace part by part.

@@ -20,7 +20,7 @@ use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
 use crate::row_store::description;
-use crate::trace_facts::TraceFacts;
+use crate::trace_facts::ExportTotals;
 use crate::trace_tables::{ColumnKind, TableColumn, TableExport, TableId, TableWriter};
 use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
 
@@ -95,7 +95,7 @@ impl TableWriter for ParquetWriter<'_> {
         Ok(())
     }
 
-    fn end(&mut self, source: &ExportSource<'_>, facts: &TraceFacts) -> io::Result<()> {
+    fn end(&mut self, source: &ExportSource<'_>, facts: &ExportTotals) -> io::Result<()> {
         if let Some(parquet) = &mut self.parquet {
             let entry = KeyValue::new("ascend-trace".to_owned(), description(source, facts));
             parquet.append_key_value_metadata(entry);

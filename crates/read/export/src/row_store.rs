@@ -11,7 +11,7 @@ use ascend_trace_recording::Trace;
 
 use crate::fields::write_recording;
 use crate::json::JsonText;
-use crate::trace_facts::TraceFacts;
+use crate::trace_facts::ExportTotals;
 use crate::trace_tables::{
     CellValue, ColumnKind, TableCell, TableColumn, TableExport, TableId, TableWriter,
 };
@@ -84,7 +84,7 @@ pub fn begin_rows<'w>(store: impl RowStore + 'w) -> Box<dyn ExportPass<'w> + 'w>
 }
 
 /// Facts about the recording as a whole, as in the other formats: a JSON object.
-pub(crate) fn description(source: &ExportSource<'_>, facts: &TraceFacts) -> String {
+pub(crate) fn description(source: &ExportSource<'_>, facts: &ExportTotals) -> String {
     let mut json = JsonText::default();
     json.open(b'{');
     write_recording(&mut json, source, facts);
@@ -112,7 +112,7 @@ impl<S: RowStore> TableWriter for StoredRows<S> {
         Ok(())
     }
 
-    fn end(&mut self, source: &ExportSource<'_>, facts: &TraceFacts) -> io::Result<()> {
+    fn end(&mut self, source: &ExportSource<'_>, facts: &ExportTotals) -> io::Result<()> {
         if TableId::ALL.last() == Some(&self.table) {
             let about = description(source, facts);
             let functions = functions(source.trace);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ascend_trace_analysis::collectives::Communicators;
-use ascend_trace_analysis::{Step, Windows};
+use ascend_trace_analysis::{WindowSize, Windows};
 use ascend_trace_recording::{OpenError, Recording};
 
 use crate::export_source::ExportSource;
@@ -32,7 +32,7 @@ impl From<StreamError> for std::io::Error {
 pub fn stream<'w>(
     recording: &mut Recording,
     (exporter, wanted): (&dyn Exporter, &WantedPart),
-    step: Step,
+    step: WindowSize,
     sink: &mut dyn ExportSink<'w>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<bool, StreamError> {

@@ -14,7 +14,7 @@ use ascend_trace_recording::{CallId, Task, TaskId, Trace};
 
 use crate::counters::{Counter, CounterStep, TraceCounters};
 use crate::fields::FieldWriter;
-use crate::trace_facts::TraceFacts;
+use crate::trace_facts::ExportTotals;
 use crate::tracks::{ProcessTrack, SliceTrack, TrackLayout, is_beside, is_waiter};
 use crate::{ExportError, ExportPass, ExportSink, ExportSource};
 pub(crate) use dialect::{Dialect, PlainDialect};
@@ -203,7 +203,7 @@ pub(crate) trait TimelineEncoder {
     fn flows(&mut self, part: TimelinePart<'_, '_>, dialect: &impl Dialect) -> io::Result<u64>;
 
     /// Completes the file.
-    fn finish(&mut self, source: &ExportSource<'_>, facts: &TraceFacts) -> io::Result<()>;
+    fn finish(&mut self, source: &ExportSource<'_>, facts: &ExportTotals) -> io::Result<()>;
 }
 
 /// A file with a timeline on its way through a trace.
@@ -212,7 +212,7 @@ pub(crate) struct TimelineFile<E, D> {
     dialect: D,
     tracks: TrackLayout,
     counters: TraceCounters,
-    facts: TraceFacts,
+    facts: ExportTotals,
 }
 
 impl<E: TimelineEncoder, D: Dialect> TimelineFile<E, D> {
@@ -222,7 +222,7 @@ impl<E: TimelineEncoder, D: Dialect> TimelineFile<E, D> {
             dialect,
             tracks: TrackLayout::new(D::NUMBERING),
             counters: TraceCounters::default(),
-            facts: TraceFacts::default(),
+            facts: ExportTotals::default(),
         }
     }
 

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 /// Counts over all parts that have been written.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TraceFacts {
+pub(crate) struct ExportTotals {
     pub(crate) calls: u64,
     pub(crate) tasks: u64,
     pub(crate) untimed_tasks: u64,
@@ -23,7 +23,7 @@ pub(crate) struct TraceFacts {
     replays: FxHashMap<(ProcessId, u32), u64>,
 }
 
-impl TraceFacts {
+impl ExportTotals {
     /// Counts the rows of the part.
     pub(crate) fn add(&mut self, source: &ExportSource<'_>) {
         let trace = source.trace;

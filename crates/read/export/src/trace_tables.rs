@@ -23,14 +23,14 @@ mod tasks;
 
 use std::io;
 
-use ascend_trace_analysis::Fold;
 #[cfg(feature = "parquet")]
-use ascend_trace_analysis::Needs;
+use ascend_trace_analysis::AnalysisNeeds;
+use ascend_trace_analysis::Fold;
 use ascend_trace_analysis::align::{Collect, Recorded};
 use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::columns::{ColumnKind as DeclaredKind, TableRow};
 
-use crate::trace_facts::TraceFacts;
+use crate::trace_facts::ExportTotals;
 use crate::{ExportError, ExportPass, ExportSink, ExportSource};
 
 pub use cell::CellValue;
@@ -90,7 +90,7 @@ tables! {
 impl TableId {
     /// Sources of its rows, in addition to calls and tasks.
     #[cfg(feature = "parquet")]
-    pub(crate) const fn needs(self) -> Needs {
+    pub(crate) const fn needs(self) -> AnalysisNeeds {
         match self {
             Self::Calls
             | Self::Tasks
@@ -98,10 +98,10 @@ impl TableId {
             | Self::Activities
             | Self::Collectives
             | Self::Losses
-            | Self::Processes => Needs::Calls,
-            Self::Dependencies => Needs::Dependencies,
+            | Self::Processes => AnalysisNeeds::Calls,
+            Self::Dependencies => AnalysisNeeds::Dependencies,
             Self::Stalls | Self::Graphs | Self::Findings | Self::Steps | Self::Critical => {
-                Needs::All
+                AnalysisNeeds::All
             }
         }
     }
@@ -152,7 +152,7 @@ impl TableId {
 /// Facts about a trace up to some part.
 #[derive(Default)]
 struct RunningFacts {
-    facts: TraceFacts,
+    facts: ExportTotals,
     findings: Findings,
     collectives: Collect,
     /// The facts, once all parts have arrived.
@@ -239,7 +239,7 @@ pub(crate) trait TableWriter {
     fn rows<R>(&mut self, columns: &[TableColumn<'_, R>], rows: &[R]) -> io::Result<()>;
 
     /// There are no more rows.
-    fn end(&mut self, source: &ExportSource<'_>, facts: &TraceFacts) -> io::Result<()>;
+    fn end(&mut self, source: &ExportSource<'_>, facts: &ExportTotals) -> io::Result<()>;
 }
 
 /// A column of a table with rows made from `R`, and the function that fills a cell. Texts that are put

@@ -13,7 +13,7 @@ mod numbers;
 use std::collections::HashSet;
 
 use ascend_trace_analysis::graphs::{Graph, Outcome};
-use ascend_trace_analysis::{Class, Node, Stall};
+use ascend_trace_analysis::{Node, Stall, TaskRole};
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_recording::{
     CallId, ProcessId, StreamId, Task, TaskId, ThreadId, TimeRange, Trace,
@@ -474,7 +474,10 @@ fn arrives_late(role: Role) -> bool {
 
 /// Whether a task waits for another one, and so ends when that does.
 pub(crate) fn is_waiter(trace: &Trace, task: &Task) -> bool {
-    matches!(Class::of(trace, task), Class::EventWait | Class::SignalWait)
+    matches!(
+        TaskRole::of(trace, task),
+        TaskRole::EventWait | TaskRole::SignalWait
+    )
 }
 
 /// Whether a task is drawn outside its stream's track.

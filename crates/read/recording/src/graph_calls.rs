@@ -15,7 +15,7 @@ pub fn is_capture_code(code: i64) -> bool {
 
 /// The relation of a call to graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Concern {
+pub(crate) enum GraphRelation {
     Nothing,
     /// It made, changed or ended one, added to it, or was refused because of one.
     Making,
@@ -72,14 +72,14 @@ impl GraphFunctions {
         self.0[number] = GraphFunction::of(function);
     }
 
-    pub(crate) fn concern(&self, call: &GraphFacts) -> Concern {
+    pub(crate) fn concern(&self, call: &GraphFacts) -> GraphRelation {
         let function = self.0.get(usize::from(call.function)).copied();
         let function = function.unwrap_or_default();
         let failed = function.has_code && call.ret != 0;
         let Some(graph) = call.graph.filter(|graph| graph.serial != 0) else {
             return match failed && is_capture_code(call.ret) {
-                true => Concern::Making,
-                false => Concern::Nothing,
+                true => GraphRelation::Making,
+                false => GraphRelation::Nothing,
             };
         };
         let became_node = [Untimed::Captured, Untimed::Bound].map(|it| Some(it as u8));
@@ -87,8 +87,8 @@ impl GraphFunctions {
         let may_start = call.untimed.is_some() || function.executes;
         let starts = graph.index > 0 && may_start && !is_node;
         match starts && !failed && !function.makes {
-            true => Concern::Replay,
-            false => Concern::Making,
+            true => GraphRelation::Replay,
+            false => GraphRelation::Making,
         }
     }
 }

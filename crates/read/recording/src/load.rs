@@ -27,7 +27,7 @@ use crate::rows::{
     StreamRow, TablesRow, TaskRow, TaskTimeRow, ThreadRow, ways,
 };
 use crate::stacks::{StackId, Symbols};
-use crate::trace::{Between, Trace};
+use crate::trace::{TaskGap, Trace};
 pub(crate) use forget::LoadNumbering;
 use lanes::LaneOrder;
 pub(crate) use numbers::Numbers;
@@ -201,7 +201,7 @@ impl TraceBuilder {
         let clocks: Vec<_> = clocks.collect();
         let between = clocks.iter().filter_map(|(key, clock)| {
             let (records_ns, switch_ns) = clock.pairs.between()?;
-            let between = Between {
+            let between = TaskGap {
                 records_ns,
                 switch_ns,
             };

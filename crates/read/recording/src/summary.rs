@@ -47,7 +47,7 @@ impl LaneEntry {
     }
 
     /// All time in it, over all categories.
-    pub fn all(&self) -> u64 {
+    pub fn total_busy(&self) -> u64 {
         self.busy
             .iter()
             .fold(0, |sum: u64, part| sum.saturating_add(*part))
@@ -228,7 +228,7 @@ impl LaneSummary {
         }
         sums.add(
             &self.entries[first],
-            inside(&self.entries[first], begin, end),
+            share_inside(&self.entries[first], begin, end),
         );
         if last - first == 1 {
             return sums;
@@ -240,14 +240,14 @@ impl LaneSummary {
         }
         sums.add(
             &self.entries[last - 1],
-            inside(&self.entries[last - 1], begin, end),
+            share_inside(&self.entries[last - 1], begin, end),
         );
         sums
     }
 }
 
 /// The share of an entry in a range.
-fn inside(entry: &LaneEntry, begin: i64, end: i64) -> f64 {
+fn share_inside(entry: &LaneEntry, begin: i64, end: i64) -> f64 {
     let length = entry.end.saturating_sub(entry.begin);
     if length <= 0 {
         return 1.0;

@@ -55,7 +55,7 @@ pub struct Trace {
     /// Of devices with tasks that only have times of the hardware log.
     pub(crate) log_clocks: BTreeMap<(ProcessId, u32), Arc<crate::clock::DeviceClockMap>>,
     /// By process and device, where events time the tasks.
-    pub(crate) between: BTreeMap<(ProcessId, u32), Between>,
+    pub(crate) between: BTreeMap<(ProcessId, u32), TaskGap>,
     pub(crate) losses: Losses,
     pub(crate) lost: LossSeries,
     pub(crate) counters: Counters,
@@ -98,7 +98,7 @@ macro_rules! lookup {
 
 /// The time of a device between two tasks of a stream, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Between {
+pub struct TaskGap {
     /// The event records of the tool between them take no longer than this.
     pub records_ns: i64,
     /// The usual time of the device from one task to the next.
@@ -453,14 +453,14 @@ impl Trace {
     }
 
     /// The time of a stream's device between two tasks; `None` where nothing is known of it.
-    pub fn between(&self, stream: StreamId) -> Option<Between> {
+    pub fn between(&self, stream: StreamId) -> Option<TaskGap> {
         let stream = self.stream(stream);
         let key = (stream.process, stream.device);
         self.between.get(&key).copied()
     }
 
     /// Sets that time for all streams of a device.
-    pub fn set_between(&mut self, process: ProcessId, device: u32, between: Between) {
+    pub fn set_between(&mut self, process: ProcessId, device: u32, between: TaskGap) {
         self.between.insert((process, device), between);
     }
 

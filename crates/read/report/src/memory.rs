@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ascend_trace_analysis::memory::{MemoryChange, MemoryChangeKind, MemoryChanges, MemoryPlace};
-use ascend_trace_analysis::{Fold, Needs, Window};
+use ascend_trace_analysis::{AnalysisNeeds, Fold, Window};
 use ascend_trace_recording::{ProcessId, TimeRange, Trace};
 use serde::Serialize;
 
@@ -137,7 +137,7 @@ impl Curve {
 impl Fold for MemoryFold {
     type Answer = MemoryCurves;
 
-    const NEEDS: Needs = Needs::Calls;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
 
     fn take(&mut self, window: &Window<'_>) {
         for change in self.changes.of_window(window) {

@@ -13,7 +13,7 @@ use crate::device::{Device, Lease};
 use crate::handles::{HandleKind, Registry};
 use crate::per_process::PerProcess;
 use crate::stream::failures::Failures;
-use crate::stream::line::Line;
+use crate::stream::line::StreamLine;
 use crate::sync::{Mutex, lock};
 use captured::EventUses;
 use kind::EventClass;
@@ -41,7 +41,7 @@ struct EventState {
     latest: Option<Arc<Record>>,
     /// The record that a wait before the first record will get.
     expected: Option<Arc<Record>>,
-    waits: Vec<(Arc<Line>, u64)>,
+    waits: Vec<(Arc<StreamLine>, u64)>,
     /// The handle of the graph that is being captured and has the latest record, and the node of that.
     capture: Option<(usize, usize)>,
 }

@@ -41,12 +41,12 @@ pub(crate) struct Registry<T> {
 }
 
 struct Slots<T> {
-    entries: Vec<Entry<T>>,
+    entries: Vec<HandleEntry<T>>,
     /// Oldest first, so that a freed handle value stays unused as long as possible.
     free: VecDeque<usize>,
 }
 
-struct Entry<T> {
+struct HandleEntry<T> {
     generation: usize,
     value: Option<Arc<T>>,
 }
@@ -136,7 +136,7 @@ impl<T> Registry<T> {
 
 impl<T> Slots<T> {
     fn grow(&mut self) -> usize {
-        self.entries.push(Entry {
+        self.entries.push(HandleEntry {
             generation: 0,
             value: None,
         });

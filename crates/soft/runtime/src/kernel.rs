@@ -23,7 +23,7 @@ static BINARIES: PerProcess<Registry<Binary>> =
     PerProcess::new(|| Registry::new(HandleKind::Binary));
 
 /// Block number, number of blocks, arguments.
-type Entry = extern "C" fn(u32, u32, *const u8);
+type KernelFunction = extern "C" fn(u32, u32, *const u8);
 
 /// A loaded shared object, or code of a card's that no host can run.
 pub(crate) struct Binary {
@@ -35,7 +35,7 @@ pub(crate) struct Binary {
 pub(crate) struct Function {
     handle: usize,
     pub(crate) name: String,
-    entry: Entry,
+    entry: KernelFunction,
     /// Device time of one launch.
     duration_ns: u64,
     /// Argument lists that were begun for it; they end with it.
@@ -154,7 +154,7 @@ pub(crate) fn find(binary_handle: usize, name: &str) -> Outcome<usize> {
     let object = binary.object.ok_or(MISSING)?;
     let symbol = lookup(object, name).ok_or(MISSING)?;
     // SAFETY: the interface says that a kernel's symbol is a function of this type.
-    let entry = unsafe { std::mem::transmute::<*mut c_void, Entry>(symbol) };
+    let entry = unsafe { std::mem::transmute::<*mut c_void, KernelFunction>(symbol) };
     let cost = lookup(object, &format!("{name}_softacl_ns"));
     // SAFETY: the interface says that this symbol is a 64-bit number.
     let cost = cost.map_or(0, |cost| unsafe { cost.cast::<u64>().read_unaligned() });

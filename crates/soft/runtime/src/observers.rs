@@ -33,9 +33,9 @@ pub(crate) fn get() -> &'static Observers {
 
 #[derive(Default)]
 pub(crate) struct Observers {
-    device: Named<DeviceFn>,
-    stream: Named<StreamFn>,
-    abort: Named<AbortFn>,
+    device: NamedCallbacks<DeviceFn>,
+    stream: NamedCallbacks<StreamFn>,
+    abort: NamedCallbacks<AbortFn>,
     /// Every exception callback that is registered; no task of softacl raises exceptions.
     pub(crate) exceptions: Mutex<Vec<usize>>,
     /// Type and callback of what `aclFinalize` and `aclInit` have to call.
@@ -44,15 +44,15 @@ pub(crate) struct Observers {
 }
 
 /// Callbacks under names; each name may be used once.
-struct Named<F>(Mutex<Vec<(String, F, usize)>>);
+struct NamedCallbacks<F>(Mutex<Vec<(String, F, usize)>>);
 
-impl<F> Default for Named<F> {
+impl<F> Default for NamedCallbacks<F> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<F: Copy> Named<F> {
+impl<F: Copy> NamedCallbacks<F> {
     /// Registers a callback, or removes it when `callback` is `None`.
     fn register(&self, name: Option<String>, callback: Option<F>, data: usize) -> Outcome {
         let Some(name) = name else {

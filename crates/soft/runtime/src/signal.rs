@@ -54,8 +54,8 @@ pub(crate) enum SignalChange {
 pub(crate) enum SignalCondition {
     Less(u32),
     Equal(u32),
-    Bigger(u32),
-    BiggerOrEqual(u32),
+    Greater(u32),
+    GreaterOrEqual(u32),
     /// All bits of the mask are set.
     Bits(u32),
 }
@@ -65,8 +65,8 @@ impl SignalCondition {
         match self {
             Self::Less(limit) => value < limit,
             Self::Equal(wanted) => value == wanted,
-            Self::Bigger(limit) => value > limit,
-            Self::BiggerOrEqual(limit) => value >= limit,
+            Self::Greater(limit) => value > limit,
+            Self::GreaterOrEqual(limit) => value >= limit,
             Self::Bits(mask) => value & mask == mask,
         }
     }
@@ -89,7 +89,7 @@ impl Signal {
 
     /// When the condition holds, the time since when; resets the signal if requested. Otherwise the
     /// stream is woken at the next change. Called by the engine only.
-    pub(crate) fn pass(
+    pub(crate) fn try_wait(
         &self,
         condition: SignalCondition,
         clears: bool,
@@ -141,12 +141,12 @@ fn make(registry: &Registry<Signal>, lease: Arc<Lease>, device_use_only: bool) -
     made.map(|signal| signal.handle)
 }
 
-pub(crate) fn of(registry: &Registry<Signal>, handle: usize) -> Outcome<Arc<Signal>> {
+pub(crate) fn find(registry: &Registry<Signal>, handle: usize) -> Outcome<Arc<Signal>> {
     registry.named(handle, "the notify is NULL", "this is no notify")
 }
 
 pub(crate) fn destroy(registry: &Registry<Signal>, handle: usize) -> Outcome {
-    of(registry, handle)?;
+    find(registry, handle)?;
     registry.remove(handle);
     Ok(())
 }
@@ -158,10 +158,10 @@ mod tests {
     #[test]
     fn conditions_compare_as_named() {
         assert!(SignalCondition::Less(3).holds(2) && !SignalCondition::Less(3).holds(3));
-        assert!(SignalCondition::Bigger(3).holds(4) && !SignalCondition::Bigger(3).holds(3));
+        assert!(SignalCondition::Greater(3).holds(4) && !SignalCondition::Greater(3).holds(3));
         assert!(
-            SignalCondition::BiggerOrEqual(3).holds(3)
-                && !SignalCondition::BiggerOrEqual(3).holds(2)
+            SignalCondition::GreaterOrEqual(3).holds(3)
+                && !SignalCondition::GreaterOrEqual(3).holds(2)
         );
         assert!(SignalCondition::Equal(3).holds(3) && !SignalCondition::Equal(3).holds(4));
         assert!(SignalCondition::Bits(6).holds(14) && !SignalCondition::Bits(6).holds(4));

@@ -29,14 +29,14 @@ use crate::inlet::Inlet;
 use crate::per_process::PerProcess;
 use crate::sync::Mutex;
 use crate::{observers, process, settings};
-use line::{Line, StreamOwner};
+use line::{StreamLine, StreamOwner};
 
 static STREAMS: PerProcess<Registry<Stream>> =
     PerProcess::new(|| Registry::new(HandleKind::Stream));
 
 /// A line and the queue of its tasks.
 pub(crate) struct Stream {
-    pub(crate) line: Arc<Line>,
+    pub(crate) line: Arc<StreamLine>,
     pub(crate) is_default: bool,
     /// It represents a lane of a graph; the program did not create it.
     pub(crate) is_hidden: bool,
@@ -51,9 +51,9 @@ pub(crate) struct Stream {
 }
 
 impl Deref for Stream {
-    type Target = Line;
+    type Target = StreamLine;
 
-    fn deref(&self) -> &Line {
+    fn deref(&self) -> &StreamLine {
         &self.line
     }
 }
@@ -105,7 +105,7 @@ impl Stream {
         };
         let id = owner.device.stream_ids.take().ok_or(FULL)?;
         let made = STREAMS.get().insert_with(|handle| Self {
-            line: Arc::new(Line::new(handle, id as i32, flags, owner)),
+            line: Arc::new(StreamLine::new(handle, id as i32, flags, owner)),
             is_default,
             is_hidden,
             priority: AtomicU32::new(priority.min(7)),

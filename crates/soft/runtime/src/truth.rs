@@ -16,7 +16,7 @@ pub(crate) struct Truth {
 }
 
 /// One finished task, times on the host's monotonic clock or in virtual time.
-pub(crate) struct Entry<'a> {
+pub(crate) struct FinishedTask<'a> {
     pub(crate) device: u32,
     pub(crate) stream_id: i32,
     pub(crate) seq: u64,
@@ -71,7 +71,7 @@ impl Truth {
         })
     }
 
-    pub(crate) fn add(&self, entry: &Entry<'_>) {
+    pub(crate) fn add(&self, entry: &FinishedTask<'_>) {
         let mut text = lock(&self.pending);
         self.format(&mut text, entry);
         if text.len() >= FLUSH_BYTES {
@@ -126,8 +126,8 @@ impl Truth {
         }
     }
 
-    fn format(&self, text: &mut String, entry: &Entry<'_>) {
-        let Entry {
+    fn format(&self, text: &mut String, entry: &FinishedTask<'_>) {
+        let FinishedTask {
             device,
             stream_id,
             seq,

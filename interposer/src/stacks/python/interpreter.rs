@@ -1,7 +1,7 @@
 //! An interpreter: queries to it, and the frames in its memory.
 
 use super::layout::{self, Layout};
-use super::memory_readers::{Checked, Reads};
+use super::memory_readers::{KernelReader, WordReader};
 use super::names::Names;
 use super::{lines, text};
 use crate::loader::object::Object;
@@ -62,7 +62,7 @@ impl Types {
 }
 
 /// Parts of a chain of frames, innermost first.
-pub(super) enum Item {
+pub(super) enum FrameChainItem {
     Frame(RawFrame),
     /// The frames since the last of these run in one native function. This address is in its frame, if
     /// it is known.
@@ -154,26 +154,26 @@ impl Interpreter {
     /// Calls `item` with the parts of a thread's chain, up to `most` frames. `None` where something
     /// makes no sense.
     #[inline]
-    pub(super) fn each<R: Reads>(
+    pub(super) fn each<R: WordReader>(
         &self,
         reads: &R,
         thread: usize,
         most: usize,
-        mut item: impl FnMut(Item) -> Option<()>,
+        mut item: impl FnMut(FrameChainItem) -> Option<()>,
     ) -> Option<()> {
         let layout = &self.layout;
         // SAFETY: only returns the thread's pointer.
         let own = unsafe { libc::pthread_self() } as usize;
-        if reads.of_thread(thread.checked_add(layout.thread_id)?)? != own {
+        if reads.thread_word(thread.checked_add(layout.thread_id)?)? != own {
             return None;
         }
         let mut native = match layout.native {
-            Some(native) => reads.of_thread(thread.checked_add(native.of_thread)?)?,
+            Some(native) => reads.thread_word(thread.checked_add(native.of_thread)?)?,
             None => 0,
         };
         let mut frame = match layout.native {
-            Some(inner) => reads.of_thread(native.checked_add(inner.frame)?)?,
-            None => reads.of_thread(thread.checked_add(layout.frame)?)?,
+            Some(inner) => reads.thread_word(native.checked_add(inner.frame)?)?,
+            None => reads.thread_word(thread.checked_add(layout.frame)?)?,
         };
         let mut left = most;
         // Frames that are of no code come between others.
@@ -190,7 +190,7 @@ impl Interpreter {
                 .owner
                 .is_some_and(|owner| byte(owner) == Some(layout::OF_NATIVE))
             {
-                item(Item::Entry(Some(frame)))?;
+                item(FrameChainItem::Entry(Some(frame)))?;
                 frame = word(layout.previous)?;
                 continue;
             }
@@ -198,17 +198,17 @@ impl Interpreter {
                 code: word(layout.code)?,
                 offset: self.offset(reads, frame)?,
             };
-            if reads.word(raw.code.checked_add(layout::TYPE)?)? != self.types.code {
+            if reads.object_word(raw.code.checked_add(layout::TYPE)?)? != self.types.code {
                 return None;
             }
-            item(Item::Frame(raw))?;
+            item(FrameChainItem::Frame(raw))?;
             left -= 1;
             match (layout.native, layout.is_entry) {
                 (Some(inner), Some(is_entry)) if byte(is_entry)? != 0 => {
-                    item(Item::Entry(Some(native)))?;
-                    native = reads.of_thread(native.checked_add(inner.previous)?)?;
+                    item(FrameChainItem::Entry(Some(native)))?;
+                    native = reads.thread_word(native.checked_add(inner.previous)?)?;
                 }
-                (None, _) if layout.is_object => item(Item::Entry(None))?,
+                (None, _) if layout.is_object => item(FrameChainItem::Entry(None))?,
                 _ => {}
             }
             frame = word(layout.previous)?;
@@ -218,7 +218,7 @@ impl Interpreter {
 
     /// A word of a frame.
     #[inline(always)]
-    pub(super) fn of_frame<R: Reads>(
+    pub(super) fn of_frame<R: WordReader>(
         &self,
         reads: &R,
         frame: usize,
@@ -226,14 +226,14 @@ impl Interpreter {
     ) -> Option<usize> {
         let address = frame.checked_add(offset)?;
         match self.layout.is_object {
-            true => reads.word(address),
-            false => reads.of_thread(address),
+            true => reads.object_word(address),
+            false => reads.thread_word(address),
         }
     }
 
     /// How far into its code a frame is.
     #[inline]
-    pub(super) fn offset<R: Reads>(&self, reads: &R, frame: usize) -> Option<u32> {
+    pub(super) fn offset<R: WordReader>(&self, reads: &R, frame: usize) -> Option<u32> {
         let layout = &self.layout;
         let word = self.of_frame(reads, frame, layout.instruction)?;
         let Some(instructions) = layout.instructions else {
@@ -248,7 +248,7 @@ impl Interpreter {
             offset => offset,
         };
         let length = reads
-            .word(code.checked_add(layout::SIZE)?)?
+            .object_word(code.checked_add(layout::SIZE)?)?
             .checked_mul(2)?;
         (offset < length).then_some(offset as u32)
     }
@@ -256,11 +256,11 @@ impl Interpreter {
     /// A word that distinguishes a frame from others, also from one of earlier code at the same
     /// address.
     #[inline]
-    pub(super) fn identity<R: Reads>(&self, reads: &R, frame: RawFrame) -> Option<u64> {
+    pub(super) fn identity<R: WordReader>(&self, reads: &R, frame: RawFrame) -> Option<u64> {
         let layout = &self.layout;
-        let of_code = |offset: usize| reads.word(frame.code.checked_add(offset)?);
+        let of_code = |offset: usize| reads.object_word(frame.code.checked_add(offset)?);
         let table = of_code(layout.lines)?;
-        let length = reads.word(table.checked_add(layout::SIZE)?)?;
+        let length = reads.object_word(table.checked_add(layout::SIZE)?)?;
         let mut sum = Sum::default();
         for word in [
             frame.code,
@@ -272,7 +272,7 @@ impl Interpreter {
         sum.add_ends(reads, table.checked_add(layout::BYTES)?, length)?;
         for text in [of_code(layout.name)?, of_code(layout.file)?] {
             sum.add(text);
-            match reads.word(text.checked_add(layout::HASH)?)? {
+            match reads.object_word(text.checked_add(layout::HASH)?)? {
                 layout::NO_HASH => {
                     let (begin, length) = text::bytes(reads, layout, text)?;
                     // Names in one folder differ at their ends.
@@ -287,27 +287,32 @@ impl Interpreter {
     }
 
     /// The line that a frame is in.
-    pub(super) fn line<R: Reads>(&self, reads: &R, frame: RawFrame) -> Option<u32> {
+    pub(super) fn line<R: WordReader>(&self, reads: &R, frame: RawFrame) -> Option<u32> {
         let layout = &self.layout;
-        let of_code = |offset: usize| reads.word(frame.code.checked_add(offset)?);
+        let of_code = |offset: usize| reads.object_word(frame.code.checked_add(offset)?);
         let table = of_code(layout.lines)?;
         let first = of_code(layout.first_line & !7)? >> (8 * (layout.first_line & 7));
-        let length = reads.word(table.checked_add(layout::SIZE)?)?;
+        let length = reads.object_word(table.checked_add(layout::SIZE)?)?;
         let begin = table.checked_add(layout::BYTES)?;
         let bytes = (0..length).map_while(|at| {
             let place = begin.checked_add(at)?;
-            let word = reads.word(place & !7)?;
+            let word = reads.object_word(place & !7)?;
             Some((word >> (8 * (place & 7))) as u8)
         });
         lines::line(layout.table, bytes, first as u32, frame.offset)
     }
 
     /// The file and the function of a code object, with their lengths.
-    pub(super) fn names<R: Reads>(&self, reads: &R, code: usize, names: &mut Names) -> Option<()> {
+    pub(super) fn names<R: WordReader>(
+        &self,
+        reads: &R,
+        code: usize,
+        names: &mut Names,
+    ) -> Option<()> {
         let layout = &self.layout;
         let text = |offset: usize, into: &mut [u8]| {
-            let place = reads.word(code.checked_add(offset)?)?;
-            if reads.word(place.checked_add(layout::TYPE)?)? != self.types.text {
+            let place = reads.object_word(code.checked_add(offset)?)?;
+            if reads.object_word(place.checked_add(layout::TYPE)?)? != self.types.text {
                 return None;
             }
             text::read(reads, layout, place, into)
@@ -319,19 +324,20 @@ impl Interpreter {
 
     /// Whether a thread's frames make sense all through, by reads that cannot fault.
     pub(super) fn is_sound(&self, thread: usize) -> bool {
-        let reads = Checked::new();
+        let reads = KernelReader::new();
         let place = thread.checked_add(self.layout.interpreter);
         // SAFETY: as in `thread`.
         let main = unsafe { ask(self.functions.main) };
-        if place.and_then(|place| reads.word(place)) != Some(main) {
+        if place.and_then(|place| reads.object_word(place)) != Some(main) {
             return false;
         }
         let mut count = 0;
         let mut names = Names::new();
         let all = self.each(&reads, thread, MOST_LOOKED_AT, |item| {
-            if let Item::Frame(frame) = item {
-                let table = reads.word(frame.code.checked_add(self.layout.lines)?)?;
-                let is_table = reads.word(table.checked_add(layout::TYPE)?)? == self.types.bytes;
+            if let FrameChainItem::Frame(frame) = item {
+                let table = reads.object_word(frame.code.checked_add(self.layout.lines)?)?;
+                let is_table =
+                    reads.object_word(table.checked_add(layout::TYPE)?)? == self.types.bytes;
                 self.names(&reads, frame.code, &mut names)?;
                 self.identity(&reads, frame)?;
                 count += usize::from(is_table);
@@ -356,7 +362,7 @@ impl Sum {
 
     /// Adds how many bytes there are, and the first, middle and last ones.
     #[inline]
-    pub(super) fn add_ends<R: Reads>(
+    pub(super) fn add_ends<R: WordReader>(
         &mut self,
         reads: &R,
         begin: usize,
@@ -367,12 +373,12 @@ impl Sum {
         let whole = length / WORD;
         for index in [0, whole / 2, whole.wrapping_sub(1)] {
             if index < whole {
-                self.add(reads.word(begin.checked_add(index * WORD)?)?);
+                self.add(reads.object_word(begin.checked_add(index * WORD)?)?);
             }
         }
         let rest = length % WORD;
         if rest > 0 {
-            let word = reads.word(begin.checked_add(whole * WORD)?)?;
+            let word = reads.object_word(begin.checked_add(whole * WORD)?)?;
             self.add(word & ((1 << (8 * rest)) - 1));
         }
         Some(())

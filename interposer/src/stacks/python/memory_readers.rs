@@ -10,23 +10,23 @@ const LOWEST: usize = 4096;
 const END: usize = 1 << 48;
 
 /// A way to read words at multiples of their size.
-pub(super) trait Reads {
+pub(super) trait WordReader {
     /// A word of an object that a frame keeps.
-    fn word(&self, address: usize) -> Option<usize>;
+    fn object_word(&self, address: usize) -> Option<usize>;
 
     /// A word of the thread's state, or of a frame.
     #[inline(always)]
-    fn of_thread(&self, address: usize) -> Option<usize> {
-        self.word(address)
+    fn thread_word(&self, address: usize) -> Option<usize> {
+        self.object_word(address)
     }
 }
 
 /// Reads memory that is certainly mapped.
-pub(super) struct Direct;
+pub(super) struct DirectReader;
 
-impl Reads for Direct {
+impl WordReader for DirectReader {
     #[inline(always)]
-    fn word(&self, address: usize) -> Option<usize> {
+    fn object_word(&self, address: usize) -> Option<usize> {
         if !address.is_multiple_of(WORD) || !(LOWEST..END).contains(&address) {
             return None;
         }
@@ -45,7 +45,7 @@ const WINDOWS: usize = 2;
 const PAGE: usize = 4096;
 
 /// Lets the kernel read, which cannot fault. The last read is kept.
-pub(super) struct Checked {
+pub(super) struct KernelReader {
     windows: [Window; WINDOWS],
     /// The one that is replaced next.
     next: Cell<usize>,
@@ -54,37 +54,40 @@ pub(super) struct Checked {
 /// For threads that the interpreter may not wait for at its end: it frees their state and their frames,
 /// but never the objects that these refer to. The kernel reads the former. A read counts if the
 /// interpreter had not ended before it: then the referenced objects stay.
-pub(super) struct Guarded<F> {
-    checked: Checked,
+pub(super) struct GuardedReader<F> {
+    checked: KernelReader,
     /// The used part of the thread's stack.
     stack: (usize, usize),
-    ends: F,
+    has_ended: F,
 }
 
-impl<F: Fn() -> bool> Guarded<F> {
+impl<F: Fn() -> bool> GuardedReader<F> {
     pub(super) fn new(stack: (usize, usize), ends: F) -> Self {
         Self {
-            checked: Checked::new(),
+            checked: KernelReader::new(),
             stack,
-            ends,
+            has_ended: ends,
         }
     }
 }
 
-impl<F: Fn() -> bool> Reads for Guarded<F> {
+impl<F: Fn() -> bool> WordReader for GuardedReader<F> {
     #[inline(always)]
-    fn word(&self, address: usize) -> Option<usize> {
-        Direct.word(address)
+    fn object_word(&self, address: usize) -> Option<usize> {
+        DirectReader.object_word(address)
     }
 
     #[inline]
-    fn of_thread(&self, address: usize) -> Option<usize> {
+    fn thread_word(&self, address: usize) -> Option<usize> {
         if (self.stack.0..self.stack.1).contains(&address) {
-            return Direct.word(address);
+            return DirectReader.object_word(address);
         }
         match self.checked.known(address) {
             Some(word) => Some(word),
-            None => self.checked.word(address).filter(|_| !(self.ends)()),
+            None => self
+                .checked
+                .object_word(address)
+                .filter(|_| !(self.has_ended)()),
         }
     }
 }
@@ -96,7 +99,7 @@ struct Window {
     words: [Cell<u64>; WORDS],
 }
 
-impl Checked {
+impl KernelReader {
     pub(super) fn new() -> Self {
         Self {
             windows: [const {
@@ -140,9 +143,9 @@ impl Window {
     }
 }
 
-impl Reads for Checked {
+impl WordReader for KernelReader {
     #[inline]
-    fn word(&self, address: usize) -> Option<usize> {
+    fn object_word(&self, address: usize) -> Option<usize> {
         if !address.is_multiple_of(WORD) || !(LOWEST..END).contains(&address) {
             return None;
         }
@@ -158,26 +161,26 @@ mod tests {
     fn words_are_read_where_there_are_some() {
         let words = [3usize, 4, 5];
         let place = words.as_ptr() as usize;
-        let checked = Checked::new();
+        let checked = KernelReader::new();
         if syscall_policy::is_readable(place) {
-            assert_eq!(checked.word(place), Some(3));
-            assert_eq!(checked.word(place + 16), Some(5));
+            assert_eq!(checked.object_word(place), Some(3));
+            assert_eq!(checked.object_word(place + 16), Some(5));
         }
-        assert_eq!(Direct.word(place + 8), Some(4));
-        let guarded = Guarded::new((0, 0), || false);
-        assert_eq!(guarded.word(place), Some(3));
-        assert_eq!(guarded.of_thread(place), checked.word(place));
-        assert_eq!(guarded.of_thread(4096), None);
-        let ended = Guarded::new((place, place + 8), || true);
-        assert_eq!(ended.of_thread(place), Some(3), "on the thread's stack");
-        assert_eq!(ended.of_thread(place + 8), None);
+        assert_eq!(DirectReader.object_word(place + 8), Some(4));
+        let guarded = GuardedReader::new((0, 0), || false);
+        assert_eq!(guarded.object_word(place), Some(3));
+        assert_eq!(guarded.thread_word(place), checked.object_word(place));
+        assert_eq!(guarded.thread_word(4096), None);
+        let ended = GuardedReader::new((place, place + 8), || true);
+        assert_eq!(ended.thread_word(place), Some(3), "on the thread's stack");
+        assert_eq!(ended.thread_word(place + 8), None);
         for wrong in [0, 8, place + 1, 1 << 60, usize::MAX - 7] {
-            assert_eq!(Direct.word(wrong), None, "{wrong:x}");
-            assert_eq!(checked.word(wrong), None, "{wrong:x}");
+            assert_eq!(DirectReader.object_word(wrong), None, "{wrong:x}");
+            assert_eq!(checked.object_word(wrong), None, "{wrong:x}");
         }
         // The lowest possible first page of a program, and the end of its address space.
         for absent in [4096, (1 << 47) - 8] {
-            assert_eq!(checked.word(absent), None, "{absent:x}");
+            assert_eq!(checked.object_word(absent), None, "{absent:x}");
         }
     }
 
@@ -190,12 +193,12 @@ mod tests {
             libc::mprotect(base.byte_add(4096), 4096, libc::PROT_NONE);
             base as usize
         };
-        let checked = Checked::new();
+        let checked = KernelReader::new();
         if syscall_policy::is_readable(base) {
-            assert_eq!(checked.word(base + 4096 - 16), Some(0));
-            assert_eq!(checked.word(base + 4096 - 8), Some(0));
+            assert_eq!(checked.object_word(base + 4096 - 16), Some(0));
+            assert_eq!(checked.object_word(base + 4096 - 8), Some(0));
         }
-        assert_eq!(checked.word(base + 4096), None);
+        assert_eq!(checked.object_word(base + 4096), None);
         // SAFETY: the mapping made above.
         unsafe { libc::munmap(base as *mut _, 8192) };
     }

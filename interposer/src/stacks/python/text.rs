@@ -1,7 +1,7 @@
 //! Texts of an interpreter, as UTF-8.
 
 use super::layout::{Layout, SIZE};
-use super::memory_readers::Reads;
+use super::memory_readers::WordReader;
 
 /// Where a text has its state: bits of the size of its characters, and whether they follow, and are ASCII.
 const STATE: usize = 32;
@@ -12,9 +12,13 @@ const IS_ASCII: usize = 1 << 6;
 const MOST: usize = 1 << 16;
 
 /// Where the bytes of a text are, and how many.
-pub(super) fn bytes<R: Reads>(reads: &R, layout: &Layout, text: usize) -> Option<(usize, usize)> {
-    let count = reads.word(text.checked_add(SIZE)?)?;
-    let state = reads.word(text.checked_add(STATE)?)?;
+pub(super) fn bytes<R: WordReader>(
+    reads: &R,
+    layout: &Layout,
+    text: usize,
+) -> Option<(usize, usize)> {
+    let count = reads.object_word(text.checked_add(SIZE)?)?;
+    let state = reads.object_word(text.checked_add(STATE)?)?;
     let size = state >> KIND_AT & 7;
     if state & IS_COMPACT == 0 || count > MOST || !matches!(size, 1 | 2 | 4) {
         return None;
@@ -28,19 +32,19 @@ pub(super) fn bytes<R: Reads>(reads: &R, layout: &Layout, text: usize) -> Option
 
 /// Copies the text at an address as far as it fits; returns its length in bytes. The end of a longer
 /// text is left out.
-pub(super) fn read<R: Reads>(
+pub(super) fn read<R: WordReader>(
     reads: &R,
     layout: &Layout,
     text: usize,
     into: &mut [u8],
 ) -> Option<usize> {
     let (begin, bytes) = bytes(reads, layout, text)?;
-    let count = reads.word(text.checked_add(SIZE)?)?;
+    let count = reads.object_word(text.checked_add(SIZE)?)?;
     let size = bytes.checked_div(count).unwrap_or(1);
     let mut length = 0;
     for index in 0..count {
         let place = begin.checked_add(index * size)?;
-        let word = reads.word(place & !7)? >> (8 * (place & 7));
+        let word = reads.object_word(place & !7)? >> (8 * (place & 7));
         let code = (word & ((1 << (8 * size)) - 1)) as u32;
         let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
         let mut bytes = [0; 4];

@@ -9,9 +9,9 @@ use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::SpinLock;
 use crate::timing::auto_choice::Choice;
 use crate::timing::budget::Account;
-use crate::timing::excess::Before;
+use crate::timing::excess::LastReadTask;
 use crate::timing::operations;
-use crate::timing::queue::Queue;
+use crate::timing::queue::SpscQueue;
 
 static FIRST: AtomicPtr<Lane> = AtomicPtr::new(core::ptr::null_mut());
 /// Lanes that are used.
@@ -109,7 +109,7 @@ pub(super) fn make() -> Option<&'static Lane> {
         turns: AtomicU32::new(0),
         tidied: AtomicU32::new(0),
         stalled: AtomicU32::new(u32::MAX),
-        pending: Queue::new(),
+        pending: SpscQueue::new(),
         last_end: AtomicI64::new(UNREAD),
         last_open: AtomicU32::new(0),
         harvesting: AtomicBool::new(false),
@@ -120,7 +120,7 @@ pub(super) fn make() -> Option<&'static Lane> {
         refusals: AtomicU32::new(0),
         held: AtomicU64::new(FREE),
         proofs: AtomicPtr::new(core::ptr::null_mut()),
-        before: Before::new(),
+        before: LastReadTask::new(),
         skipped: operations::Lane::new(),
         choice: Choice::new(),
         account: Account::new(),

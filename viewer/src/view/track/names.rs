@@ -4,7 +4,7 @@ use ascend_trace_analysis::{Cause, Stall};
 use ratatui::style::Modifier;
 
 use crate::blame;
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::search::SearchMatch;
 use crate::text::{duration, fit, short_name, width};
 use crate::view::facts::speed;
@@ -43,7 +43,7 @@ impl LanePainter<'_, '_> {
         }
     }
 
-    fn name(&mut self, item: Item, first: u16, room: u16) {
+    fn name(&mut self, item: CallOrTask, first: u16, room: u16) {
         let trace = self.scene.world.trace;
         let (columns, is_certain) = self.place_of_name(item, first..first + room);
         let room = columns.len().saturating_sub(2);
@@ -67,7 +67,7 @@ impl LanePainter<'_, '_> {
     }
 
     /// Text of a slice in this line. The second line has the rest of a long text.
-    fn text_of(&self, item: Item, room: usize) -> Option<String> {
+    fn text_of(&self, item: CallOrTask, room: usize) -> Option<String> {
         let trace = self.scene.world.trace;
         let label = item.label(trace);
         let way = item.direction(trace);
@@ -93,7 +93,7 @@ impl LanePainter<'_, '_> {
     }
 
     /// Shows the parts of a wait, and names its target.
-    fn stall_name(&mut self, item: Item, first: u16, room: u16) {
+    fn stall_name(&mut self, item: CallOrTask, first: u16, room: u16) {
         let trace = self.scene.world.trace;
         let parts: Vec<Stall> = self.app().stalls_of(trace, item).copied().collect();
         if parts.is_empty() && self.is_first {
@@ -132,7 +132,7 @@ impl LanePainter<'_, '_> {
         }
     }
 
-    fn stall_text(&mut self, item: Item, first: u16, room: u16, forms: &[String]) {
+    fn stall_text(&mut self, item: CallOrTask, first: u16, room: u16, forms: &[String]) {
         let room = usize::from(room).saturating_sub(4);
         if let Some(text) = forms.iter().find(|text| width(text) <= room) {
             let style = match self.is_selected(item) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use ascend_trace_recording::TimeRange;
 use ratatui::style::Style;
 
-use crate::item::Item;
+use crate::item::CallOrTask;
 use crate::viewport::STEPS;
 
 use super::{FULL, LanePainter};
@@ -15,7 +15,7 @@ pub(crate) const UNCERTAIN: &str = "▚";
 
 impl LanePainter<'_, '_> {
     /// Whether a task may not have run in most of its part of a cell, which goes from one step to another.
-    pub(super) fn is_uncertain(&self, column: u16, item: Item, (from, to): (u8, u8)) -> bool {
+    pub(super) fn is_uncertain(&self, column: u16, item: CallOrTask, (from, to): (u8, u8)) -> bool {
         let open = item.open_part(self.scene.world.trace);
         if open.is_empty() {
             return false;
@@ -31,13 +31,17 @@ impl LanePainter<'_, '_> {
     }
 
     /// The look of such a part.
-    pub(super) fn uncertain(&self, item: Item) -> Style {
+    pub(super) fn uncertain(&self, item: CallOrTask) -> Style {
         self.block(item)
     }
 
     /// The columns for the name of a slice that fills some: those in which it certainly ran, if there is room in them, and
     /// whether it did.
-    pub(super) fn place_of_name(&self, item: Item, columns: Range<u16>) -> (Range<u16>, bool) {
+    pub(super) fn place_of_name(
+        &self,
+        item: CallOrTask,
+        columns: Range<u16>,
+    ) -> (Range<u16>, bool) {
         /// The shortest text, with a cell on either side.
         const LEAST: usize = 5;
         let is_open = |column: &u16| self.is_uncertain(*column, item, (0, FULL));
@@ -50,10 +54,10 @@ impl LanePainter<'_, '_> {
     }
 
     /// The time that a slice stands for, as a text: of a task with an open part, the best estimate.
-    pub(super) fn time_of(&self, item: Item) -> String {
+    pub(super) fn time_of(&self, item: CallOrTask) -> String {
         let trace = self.scene.world.trace;
         let measured = crate::text::duration(item.length(trace));
-        let Item::Task(id) = item else {
+        let CallOrTask::Task(id) = item else {
             return measured;
         };
         let open: TimeRange = item.open_part(trace);

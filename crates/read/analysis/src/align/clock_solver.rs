@@ -6,15 +6,15 @@ use super::alignment_input::Recorded;
 use super::contradictions::{Contradiction, Culprit, culprits};
 use super::groups::groups;
 use super::hosts::{Member, clocks, members};
-use super::mapping::{AlignmentBasis, Mapping, Placed, Why};
-use super::pairs::Pair;
-use super::rounds::{Joint, joints};
+use super::mapping::{AlignedHost, AlignmentBasis, Mapping, WallClockReason};
+use super::pairs::ClockFit;
+use super::rounds::{CommonLane, joints};
 
 /// The clocks of some recordings on one of them.
 #[derive(Clone, Debug)]
 pub struct Alignment {
     /// The reference first, then in the order of their ranks.
-    pub hosts: Vec<Placed>,
+    pub hosts: Vec<AlignedHost>,
     /// Which of them each recording has, by number.
     pub host_of: Vec<usize>,
     pub culprits: Vec<Culprit>,
@@ -32,7 +32,7 @@ pub fn align(recordings: &[Recorded]) -> Alignment {
     let (clocks, count) = clocks(recordings);
     let members = members(recordings, &clocks);
     let groups = groups(&members);
-    let joints: Vec<Joint<'_>> = groups.iter().flat_map(|it| joints(&members, it)).collect();
+    let joints: Vec<CommonLane<'_>> = groups.iter().flat_map(|it| joints(&members, it)).collect();
     let left_out = culprits(&members, &joints);
     let mut solver = Solver {
         recordings,
@@ -81,11 +81,11 @@ struct AlignedClock {
 struct Solver<'a, 'r> {
     recordings: &'r [Recorded],
     members: &'a [Member<'r>],
-    joints: &'a [Joint<'r>],
+    joints: &'a [CommonLane<'r>],
     clocks: &'a [usize],
     left_out: BTreeMap<usize, Contradiction>,
     /// The clock of the first on that of the second.
-    pairs: BTreeMap<(usize, usize), Option<Pair>>,
+    pairs: BTreeMap<(usize, usize), Option<ClockFit>>,
     placed: BTreeMap<usize, AlignedClock>,
     order: Vec<usize>,
 }
@@ -107,8 +107,8 @@ impl Solver<'_, '_> {
                 self.blame_clock(clock);
             }
             let why = match contradicts {
-                true => Why::Contradicts,
-                false => Why::NothingCommon,
+                true => WallClockReason::Contradicts,
+                false => WallClockReason::NothingCommon,
             };
             let shift = self.since_1970(clock) - self.since_1970(reference);
             self.shift(clock, AlignmentBasis::WallClock(why), shift);
@@ -156,11 +156,11 @@ impl Solver<'_, '_> {
         self.pair(child, parent).as_ref().map(|it| !it.is_bad())
     }
 
-    fn pair(&mut self, child: usize, parent: usize) -> &Option<Pair> {
+    fn pair(&mut self, child: usize, parent: usize) -> &Option<ClockFit> {
         let known = (self.members, self.joints);
         let left_out = &self.left_out;
         self.pairs.entry((child, parent)).or_insert_with(|| {
-            Pair::of(known, (child, parent), |member| {
+            ClockFit::of(known, (child, parent), |member| {
                 left_out.contains_key(&member)
             })
         })
@@ -193,7 +193,10 @@ impl Solver<'_, '_> {
             let Some(way) = self.placed.get(parent) else {
                 continue;
             };
-            if matches!(way.how, AlignmentBasis::WallClock(Why::Contradicts)) {
+            if matches!(
+                way.how,
+                AlignmentBasis::WallClock(WallClockReason::Contradicts)
+            ) {
                 continue;
             }
             let mapping = way.mapping.after(pair.clock);
@@ -240,7 +243,7 @@ impl Solver<'_, '_> {
         let own = numbered.filter(|(_, it)| [child, parent].contains(&it.host));
         let mut found = own.map(|(number, _)| number).filter(|number| {
             let is_left_out = |it: usize| it == *number || self.left_out.contains_key(&it);
-            let pair = Pair::of(known, (child, parent), is_left_out);
+            let pair = ClockFit::of(known, (child, parent), is_left_out);
             pair.is_some_and(|it| !it.is_bad())
         });
         let first = found.next();
@@ -305,7 +308,7 @@ impl Solver<'_, '_> {
             let name = names.first().copied().unwrap_or_default().to_owned();
             let recordings = self.own(*clock).map(|(number, _)| number).collect();
             let spans = [span, self.span(*clock)];
-            Some(Placed::new((name, recordings), how, mapping, spans))
+            Some(AlignedHost::new((name, recordings), how, mapping, spans))
         });
         let hosts = hosts.collect();
         let culprits = self.left_out.iter().map(|(member, what)| {

@@ -3,8 +3,8 @@
 use ascend_trace_recording::{TaskId, TaskTime};
 
 use super::alignment_input::{Recorded, Round};
-use super::numbering::{Numbered, Numbering};
-use crate::{Fold, Needs, Window};
+use super::numbering::{NumberedCollective, Numbering};
+use crate::{AnalysisNeeds, Fold, Window};
 
 /// The collectives of all processes of a recording.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub struct Collect {
 impl Fold for Collect {
     type Answer = Recorded;
 
-    const NEEDS: Needs = Needs::Calls;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
 
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
@@ -40,7 +40,7 @@ impl Fold for Collect {
 }
 
 impl Collect {
-    fn ran(&mut self, numbered: Numbered, time: Option<TaskTime>) {
+    fn ran(&mut self, numbered: NumberedCollective, time: Option<TaskTime>) {
         let Some(time) = time else { return };
         let participant = self.numbering.participants.get_mut(&numbered.process);
         let comm = participant.and_then(|it| it.comms.get_mut(numbered.comm));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::alignment_input::Round;
 use super::hosts::Member;
-use super::rounds::{Joint, usual_shape};
+use super::rounds::{CommonLane, usual_shape};
 
 /// One contradiction in a hundred rounds is more than an error bar that was too narrow.
 const RARE: u64 = 100;
@@ -48,7 +48,7 @@ impl Culprit {
 /// host.
 pub(super) fn culprits(
     members: &[Member<'_>],
-    joints: &[Joint<'_>],
+    joints: &[CommonLane<'_>],
 ) -> BTreeMap<usize, Contradiction> {
     let mut found = odd(joints);
     let mut pairs = contradicting(members, joints, &found);
@@ -61,7 +61,7 @@ pub(super) fn culprits(
 }
 
 /// Members of which more than a few rounds have another shape than those of their peers.
-fn odd(joints: &[Joint<'_>]) -> BTreeMap<usize, Contradiction> {
+fn odd(joints: &[CommonLane<'_>]) -> BTreeMap<usize, Contradiction> {
     let mut counts: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
     for joint in joints {
         joint.each(|round| {
@@ -85,7 +85,7 @@ type Pairs = BTreeMap<(usize, usize), u64>;
 
 fn contradicting(
     members: &[Member<'_>],
-    joints: &[Joint<'_>],
+    joints: &[CommonLane<'_>],
     left_out: &BTreeMap<usize, Contradiction>,
 ) -> Pairs {
     let mut pairs = Pairs::new();

@@ -14,12 +14,12 @@ pub enum AlignmentBasis {
     /// by further hosts.
     Collectives { rounds: u64, with: usize },
     /// By the time of day alone.
-    WallClock(Why),
+    WallClock(WallClockReason),
 }
 
 /// Why only the time of day was available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum WallClockReason {
     /// It has no collective in common with the others that bounds its clock.
     NothingCommon,
     /// Its collectives contradict those of the others.
@@ -84,7 +84,7 @@ fn looks((begin, end): (i64, i64)) -> impl Iterator<Item = i64> {
 
 /// Where the clock of a host lies.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct AlignedHost {
     /// The name of the host.
     pub host: String,
     /// The recordings that have this clock, by number.
@@ -103,7 +103,7 @@ pub struct Placed {
     pub widest_bar_ns: Option<i64>,
 }
 
-impl Placed {
+impl AlignedHost {
     pub(super) fn new(
         (host, recordings): (String, Vec<usize>),
         how: AlignmentBasis,

@@ -17,9 +17,9 @@ use crate::collectives::{Collective, Peer, made_at};
 pub(crate) struct Numbering {
     pub(crate) participants: BTreeMap<ProcessId, Participant>,
     /// The present communicator of each handle.
-    comms: HashMap<(ProcessId, u64), Counted>,
+    comms: HashMap<(ProcessId, u64), CollectiveCounts>,
     /// Submitted collectives without a task yet, by thread and begin of the call.
-    pending: HashMap<(u32, i64), Numbered>,
+    pending: HashMap<(u32, i64), NumberedCollective>,
     /// When each process paused the recording first: its later work is not counted.
     paused: HashMap<ProcessId, i64>,
 }
@@ -29,7 +29,7 @@ const PART_OF: char = '/';
 
 /// The collectives of a communicator until now.
 #[derive(Clone, Debug, Default)]
-struct Counted {
+struct CollectiveCounts {
     place: usize,
     /// By lane.
     counts: Vec<u32>,
@@ -37,7 +37,7 @@ struct Counted {
 
 /// A collective with its number. It has no times yet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Numbered {
+pub(crate) struct NumberedCollective {
     pub(crate) process: ProcessId,
     /// Places among the communicators of the process, and among the lanes of that one.
     pub(crate) comm: usize,
@@ -72,7 +72,7 @@ impl Numbering {
     }
 
     /// The number of a task, which is asked for once.
-    pub(crate) fn number(&mut self, trace: &Trace, task: &Task) -> Option<Numbered> {
+    pub(crate) fn number(&mut self, trace: &Trace, task: &Task) -> Option<NumberedCollective> {
         let call = trace.call(task.call);
         self.pending.remove(&(call.thread.0, call.begin))
     }
@@ -152,7 +152,7 @@ impl Numbering {
         let place = participant.comms.len() - 1;
         let counts = Vec::new();
         self.comms
-            .insert((process, handle), Counted { place, counts });
+            .insert((process, handle), CollectiveCounts { place, counts });
     }
 
     /// A later call says which rank it is, or how many there are.
@@ -194,7 +194,7 @@ impl Numbering {
             takes: part.takes,
             ..Round::default()
         };
-        let pending = Numbered {
+        let pending = NumberedCollective {
             process,
             comm: counted.place,
             lane,

@@ -4,7 +4,7 @@ use ascend_trace_recording::{ClockComparison, HostClock};
 
 use super::alignment_input::Round;
 use super::hosts::Member;
-use super::rounds::{Joint, usual_shape};
+use super::rounds::{CommonLane, usual_shape};
 
 /// Clocks run no faster or slower against each other.
 const FASTEST: f64 = 1.0 + 1_010e-6;
@@ -14,12 +14,12 @@ const FAR_NS: i64 = 3_600_000_000_000;
 /// Facts of one host's members about a round: the first end of those that need others, the last begin
 /// of those that others need.
 #[derive(Clone, Copy, Debug, Default)]
-struct Side {
+struct RoundBounds {
     first_end: Option<i64>,
     last_begin: Option<i64>,
 }
 
-impl Side {
+impl RoundBounds {
     fn of<'r>(rounds: impl Iterator<Item = &'r Round>) -> Self {
         rounds.fold(Self::default(), |side, round| {
             let end = round.takes.then(|| round.latest_end());
@@ -34,7 +34,7 @@ impl Side {
 
 /// A fit of two clocks, and how many rounds it is made of.
 #[derive(Clone, Debug)]
-pub(super) struct Pair {
+pub(super) struct ClockFit {
     pub(super) clock: HostClock,
     pub(super) rounds: u64,
     pub(super) contradicting: u64,
@@ -42,11 +42,11 @@ pub(super) struct Pair {
     pub(super) span: (i64, i64),
 }
 
-impl Pair {
+impl ClockFit {
     /// The clock of `child` on that of `parent`, by the members that are not left out; `None` without a common round
     /// that bounds it on both sides.
     pub(super) fn of(
-        (members, joints): (&[Member<'_>], &[Joint<'_>]),
+        (members, joints): (&[Member<'_>], &[CommonLane<'_>]),
         (child, parent): (usize, usize),
         is_left_out: impl Fn(usize) -> bool,
     ) -> Option<Self> {
@@ -58,7 +58,7 @@ impl Pair {
                     let own = round.iter().filter(|(member, it)| {
                         members[*member].host == host && it.shape == shape && !is_left_out(*member)
                     });
-                    Side::of(own.map(|(_, it)| *it))
+                    RoundBounds::of(own.map(|(_, it)| *it))
                 };
                 found.take(of(child), of(parent));
             });
@@ -81,7 +81,7 @@ struct SideComparisons {
 }
 
 impl SideComparisons {
-    fn take(&mut self, own: Side, other: Side) {
+    fn take(&mut self, own: RoundBounds, other: RoundBounds) {
         let latest = own.last_begin.zip(other.first_end);
         let earliest = own.first_end.zip(other.last_begin);
         if latest.is_none() && earliest.is_none() {
@@ -112,7 +112,7 @@ impl SideComparisons {
         }
     }
 
-    fn fit(self) -> Option<Pair> {
+    fn fit(self) -> Option<ClockFit> {
         if self.bounds != [true; 2] {
             return None;
         }
@@ -125,7 +125,7 @@ impl SideComparisons {
             0 => mistakes,
             _ => self.rounds,
         };
-        Some(Pair {
+        Some(ClockFit {
             clock,
             rounds: self.rounds,
             contradicting,

@@ -8,19 +8,22 @@ use super::hosts::Member;
 
 /// One lane on several members.
 #[derive(Clone, Debug)]
-pub(super) struct Joint<'r> {
+pub(super) struct CommonLane<'r> {
     lanes: Vec<(usize, &'r [Round])>,
 }
 
 /// The lanes that the communicators of a group have in common.
-pub(super) fn joints<'r>(members: &[Member<'r>], group: &[CommunicatorPlace]) -> Vec<Joint<'r>> {
-    let mut all: Vec<(&'r Lane, Joint<'r>)> = Vec::new();
+pub(super) fn joints<'r>(
+    members: &[Member<'r>],
+    group: &[CommunicatorPlace],
+) -> Vec<CommonLane<'r>> {
+    let mut all: Vec<(&'r Lane, CommonLane<'r>)> = Vec::new();
     for (member, place) in group {
         for lane in &members[*member].comms()[*place].lanes {
             let own = (*member, lane.rounds.as_slice());
             match all.iter_mut().find(|(first, _)| first.is_one_with(lane)) {
                 Some((_, joint)) => joint.lanes.push(own),
-                None => all.push((lane, Joint { lanes: vec![own] })),
+                None => all.push((lane, CommonLane { lanes: vec![own] })),
             }
         }
     }
@@ -28,7 +31,7 @@ pub(super) fn joints<'r>(members: &[Member<'r>], group: &[CommunicatorPlace]) ->
     joints.filter(|it| it.lanes.len() > 1).collect()
 }
 
-impl<'r> Joint<'r> {
+impl<'r> CommonLane<'r> {
     /// Hands out each round that several members have, with those members.
     pub(super) fn each(&self, mut take: impl FnMut(&[(usize, &'r Round)])) {
         let mut rest: Vec<(usize, &'r [Round])> = self.lanes.clone();

@@ -24,8 +24,8 @@ use ascend_trace_format::api::{ArgPart, WaitTarget};
 use ascend_trace_recording::{CallId, Function, ThreadId, Trace};
 
 use super::super::grouping::Groups;
-use super::super::host_function_threads::Hosted;
-use super::super::happens_before::Fact;
+use super::super::host_function_threads::HostFunctionThreads;
+use super::super::happens_before::OrderFact;
 use super::super::{Check, Finding};
 use crate::Window;
 
@@ -34,7 +34,7 @@ pub(super) struct CallInCallback {
     /// By thread: until when its last call that ran callbacks lasted, and its depth.
     reports: HashMap<ThreadId, (i64, u8)>,
     groups: Groups<()>,
-    hosted: Hosted,
+    hosted: HostFunctionThreads,
 }
 
 impl Check for CallInCallback {
@@ -64,9 +64,9 @@ impl Check for CallInCallback {
         self.hosted.take(window, counts);
     }
 
-    fn judge(&mut self, _: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, _: &Trace, facts: &[OrderFact]) {
         for fact in facts {
-            if let Fact::Unknown(process) = fact {
+            if let OrderFact::Unknown(process) = fact {
                 self.hosted.doubt(*process);
             }
         }

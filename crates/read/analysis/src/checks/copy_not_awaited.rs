@@ -12,7 +12,7 @@
 use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
 use super::super::grouping::Sorted;
-use super::super::happens_before::Fact;
+use super::super::happens_before::OrderFact;
 use super::super::{Check, Finding};
 
 #[derive(Debug, Default)]
@@ -21,10 +21,10 @@ pub(super) struct CopyNotAwaited {
 }
 
 impl Check for CopyNotAwaited {
-    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
         for fact in facts {
             match fact {
-                Fact::NotWaitedFor { copy, by } if copy.is_wanted => {
+                OrderFact::NotWaitedFor { copy, by } if copy.is_wanted => {
                     let ended = match by {
                         Some(by) => format!("{} was called", trace.function(by.function).name),
                         None => "the process ended".to_owned(),
@@ -39,7 +39,7 @@ impl Check for CopyNotAwaited {
                     let process = trace.thread(copy.thread).process;
                     self.found.add(process, key, finding);
                 }
-                Fact::Unknown(process) => self.found.doubt(*process),
+                OrderFact::Unknown(process) => self.found.doubt(*process),
                 _ => {}
             }
         }

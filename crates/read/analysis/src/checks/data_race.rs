@@ -35,7 +35,7 @@ use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
 use super::super::finding::site;
 use super::super::grouping::Sorted;
-use super::super::happens_before::{Fact, Note};
+use super::super::happens_before::{OrderFact, NotedCall};
 use super::super::{Check, Finding};
 
 /// What findings have in common.
@@ -47,10 +47,10 @@ pub(super) struct DataRace {
 }
 
 impl Check for DataRace {
-    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
         for fact in facts {
             match fact {
-                Fact::Race {
+                OrderFact::Race {
                     before,
                     before_writes,
                     after,
@@ -71,7 +71,7 @@ impl Check for DataRace {
                     let process = trace.thread(after.thread).process;
                     self.found.add(process, key, finding);
                 }
-                Fact::Unknown(process) => self.found.doubt(*process),
+                OrderFact::Unknown(process) => self.found.doubt(*process),
                 _ => {}
             }
         }
@@ -82,7 +82,7 @@ impl Check for DataRace {
     }
 }
 
-fn verb(trace: &Trace, note: &Note, writes: bool) -> &'static str {
+fn verb(trace: &Trace, note: &NotedCall, writes: bool) -> &'static str {
     let is_operator = trace
         .function(note.function)
         .part(ArgPart::Executor)
@@ -95,7 +95,7 @@ fn verb(trace: &Trace, note: &Note, writes: bool) -> &'static str {
     }
 }
 
-fn finding(trace: &Trace, [before, after]: [&Note; 2], verbs: [&str; 2], shared: u64) -> Finding {
+fn finding(trace: &Trace, [before, after]: [&NotedCall; 2], verbs: [&str; 2], shared: u64) -> Finding {
     let first = before.on_stream(trace);
     let what = format!(
         "{} {} {} that {first} {} (call {}): nothing puts the two in order",

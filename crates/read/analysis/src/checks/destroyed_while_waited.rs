@@ -6,7 +6,7 @@
 use ascend_trace_format::api::Role;
 use ascend_trace_recording::{CallId, Trace};
 
-use super::super::happens_before::Note;
+use super::super::happens_before::NotedCall;
 use super::super::wait_overlap::{Overlaps, waiter};
 use super::super::{Check, Finding};
 use crate::Window;
@@ -27,7 +27,7 @@ impl Check for DestroyedWhileWaited {
     }
 }
 
-fn words(trace: &Trace, call: &Note, wait: &Note) -> (String, String) {
+fn words(trace: &Trace, call: &NotedCall, wait: &NotedCall) -> (String, String) {
     let name = &trace.function(call.function).name;
     let what = format!("{name} destroyed an event while {}", waiter(trace, wait));
     let advice = "destroy the event when that call has returned";

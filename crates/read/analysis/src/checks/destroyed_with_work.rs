@@ -8,7 +8,7 @@ use ascend_trace_recording::units::count;
 use ascend_trace_recording::{FunctionId, ThreadId, Trace};
 
 use super::super::grouping::Sorted;
-use super::super::happens_before::Fact;
+use super::super::happens_before::OrderFact;
 use super::super::{Check, Finding};
 
 #[derive(Debug, Default)]
@@ -17,10 +17,10 @@ pub(super) struct DestroyedWithWork {
 }
 
 impl Check for DestroyedWithWork {
-    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
         for fact in facts {
             match fact {
-                Fact::Dropped { by, tasks } if by.is_wanted => {
+                OrderFact::Dropped { by, tasks } if by.is_wanted => {
                     let finding = Finding {
                         what: format!(
                             "{} ended it with up to {} that the host had not waited for",
@@ -36,7 +36,7 @@ impl Check for DestroyedWithWork {
                     let process = trace.thread(by.thread).process;
                     self.found.add(process, (by.thread, by.function), finding);
                 }
-                Fact::Unknown(process) => self.found.doubt(*process),
+                OrderFact::Unknown(process) => self.found.doubt(*process),
                 _ => {}
             }
         }

@@ -14,7 +14,7 @@ use ascend_trace_recording::units::duration;
 use ascend_trace_recording::{CallId, StreamId, ThreadId, Trace};
 
 use super::super::grouping::Groups;
-use super::super::happens_before::Note;
+use super::super::happens_before::NotedCall;
 use super::super::{Check, Finding, Remedy};
 use crate::{Node, Window, released};
 
@@ -22,7 +22,7 @@ use crate::{Node, Window, released};
 pub(super) struct DeviceSync {
     groups: Groups<i64>,
     /// The last wait of each thread, and its stream, until the thread submits more.
-    last: HashMap<ThreadId, (Note, i64)>,
+    last: HashMap<ThreadId, (NotedCall, i64)>,
 }
 
 impl Check for DeviceSync {
@@ -68,7 +68,7 @@ impl DeviceSync {
             && call.result() == Some(0)
             && let Some(stream) = only_stream(window, id)
         {
-            let wait = (Note::of(trace, id, true), trace.stream(stream).number());
+            let wait = (NotedCall::of(trace, id, true), trace.stream(stream).number());
             // Nothing was submitted between this wait and the one before.
             self.last.insert(call.thread, wait);
         }

@@ -11,7 +11,7 @@ use ascend_trace_recording::{
     Call, CallId, EventId, Function, ProcessId, StreamId, ThreadId, Trace,
 };
 
-use super::happens_before::{Fact, Note};
+use super::happens_before::{NotedCall, OrderFact};
 use crate::Window;
 
 /// Ended things that are remembered.
@@ -40,46 +40,46 @@ enum Handle {
 
 /// A call that used what another one had ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Use {
-    pub by: Note,
+pub struct UseAfterEnd {
+    pub by: NotedCall,
     pub entity: EndedObject,
     /// The call that ended the thing.
-    pub ended: Note,
+    pub ended: NotedCall,
 }
 
 /// Effect of a call on objects, with all necessary data: the call may have been forgotten when its time
 /// is reached.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct ObjectStep {
     at: i64,
     is_begin: bool,
     process: ProcessId,
-    note: Note,
-    act: Act,
+    note: NotedCall,
+    act: ObjectEffect,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Act {
-    Fails(Names, bool),
+enum ObjectEffect {
+    Fails(NamedObjects, bool),
     /// It works, so the object exists.
-    Works(Names),
-    Makes(Names),
-    Ends(Names),
+    Works(NamedObjects),
+    Makes(NamedObjects),
+    Ends(NamedObjects),
     EndsContext(u64),
     EndsDevice(Option<u32>),
-    Binds(Names),
+    Binds(NamedObjects),
     Misses,
 }
 
 /// The things that a call names.
 #[derive(Clone, Copy, Debug, Default)]
-struct Names {
+struct NamedObjects {
     stream: Option<(StreamId, u64)>,
     event: Option<(EventId, u64)>,
     context: Option<u64>,
 }
 
-impl Names {
+impl NamedObjects {
     fn handles(self) -> impl Iterator<Item = Handle> {
         let stream = self.stream.map(|(_, handle)| Handle::Stream(handle));
         let event = self.event.map(|(_, handle)| Handle::Event(handle));
@@ -90,7 +90,7 @@ impl Names {
 
 /// A live stream.
 #[derive(Clone, Copy, Debug)]
-struct Live {
+struct LiveStream {
     stream: StreamId,
     /// The handle of its context.
     context: Option<u64>,
@@ -99,21 +99,21 @@ struct Live {
 
 /// Ended objects of each process.
 #[derive(Debug, Default)]
-pub(super) struct Ended {
-    live: HashMap<(ProcessId, u64), Live>,
-    gone: HashMap<(ProcessId, Handle), (EndedObject, Note)>,
+pub(super) struct EndedObjects {
+    live: HashMap<(ProcessId, u64), LiveStream>,
+    gone: HashMap<(ProcessId, Handle), (EndedObject, NotedCall)>,
     /// The calls that ended the objects which threads were bound to.
-    unbound: HashMap<ThreadId, Note>,
-    ahead: Vec<Step>,
+    unbound: HashMap<ThreadId, NotedCall>,
+    ahead: Vec<ObjectStep>,
 }
 
-impl Ended {
+impl EndedObjects {
     /// Takes the next window, and returns its calls that used ended objects.
     pub(super) fn take(
         &mut self,
         window: &Window<'_>,
         wanted: &dyn Fn(CallId) -> bool,
-    ) -> Vec<Fact> {
+    ) -> Vec<OrderFact> {
         let trace = window.trace;
         let changes = |id: &CallId| {
             let function = trace.function(trace.call(*id).function);
@@ -126,39 +126,41 @@ impl Ended {
             true => i64::MAX,
             false => window.part.until,
         };
-        let mut matter = Matter::of(&self.ahead, until);
+        let mut matter = CallRelevance::of(&self.ahead, until);
         let others = window.calls().filter(|id| !changes(id));
         let others = others.filter_map(|id| step(trace, id, wanted));
-        let others: Vec<Step> = others.filter(|it| matter.holds(self, it)).collect();
+        let others: Vec<ObjectStep> = others.filter(|it| matter.holds(self, it)).collect();
         self.ahead.extend(others);
         self.ahead.extend(pauses(window));
         // Ends come before begins of the same time.
         self.ahead
             .sort_by_key(|step| (step.at, step.is_begin, step.note.number));
         let due = self.ahead.partition_point(|step| step.at < until);
-        let steps: Vec<Step> = self.ahead.drain(..due).collect();
+        let steps: Vec<ObjectStep> = self.ahead.drain(..due).collect();
         let uses = steps.into_iter().filter_map(|step| self.step(trace, step));
-        uses.map(Fact::UsedAfterEnd).collect()
+        uses.map(OrderFact::UsedAfterEnd).collect()
     }
 
-    fn step(&mut self, trace: &Trace, step: Step) -> Option<Use> {
+    fn step(&mut self, trace: &Trace, step: ObjectStep) -> Option<UseAfterEnd> {
         let (process, note) = (step.process, step.note);
         match step.act {
-            Act::Fails(names, is_unbound) => return self.used(process, note, names, is_unbound),
-            Act::Works(names) => self.are_there(trace, process, names),
-            Act::Makes(names) => {
+            ObjectEffect::Fails(names, is_unbound) => {
+                return self.used(process, note, names, is_unbound);
+            }
+            ObjectEffect::Works(names) => self.are_there(trace, process, names),
+            ObjectEffect::Makes(names) => {
                 self.are_there(trace, process, names);
                 if names.context.is_some() {
                     self.unbound.remove(&note.thread);
                 }
             }
-            Act::Ends(names) => self.end(process, names, note),
-            Act::EndsContext(handle) => {
+            ObjectEffect::Ends(names) => self.end(process, names, note),
+            ObjectEffect::EndsContext(handle) => {
                 self.end_streams(process, note, |it| it.context == Some(handle));
                 self.put(process, Handle::Context(handle), EndedObject::Context, note);
                 self.unbound.insert(note.thread, note);
             }
-            Act::EndsDevice(device) => {
+            ObjectEffect::EndsDevice(device) => {
                 let is_of = |other: u32| device.is_none_or(|it| it == other);
                 self.end_streams(process, note, |it| is_of(it.device));
                 let contexts = trace.contexts().iter();
@@ -169,11 +171,11 @@ impl Ended {
                 }
                 self.unbound.insert(note.thread, note);
             }
-            Act::Binds(names) => {
+            ObjectEffect::Binds(names) => {
                 self.are_there(trace, process, names);
                 self.unbound.remove(&note.thread);
             }
-            Act::Misses => {
+            ObjectEffect::Misses => {
                 self.gone.retain(|(of, _), _| *of != process);
                 self.unbound.clear();
             }
@@ -181,7 +183,13 @@ impl Ended {
         None
     }
 
-    fn used(&self, process: ProcessId, note: Note, names: Names, is_unbound: bool) -> Option<Use> {
+    fn used(
+        &self,
+        process: ProcessId,
+        note: NotedCall,
+        names: NamedObjects,
+        is_unbound: bool,
+    ) -> Option<UseAfterEnd> {
         let gone = |handle: Handle| self.gone.get(&(process, handle)).copied();
         // An object that is the same as before for the tool has not ended.
         let stream = names.stream.and_then(|(stream, handle)| {
@@ -194,17 +202,17 @@ impl Ended {
         let binding = self.unbound.get(&note.thread).filter(|_| is_unbound);
         let binding = binding.map(|ended| (EndedObject::Binding, *ended));
         let (entity, ended) = stream.or(event).or(context).or(binding)?;
-        Some(Use {
+        Some(UseAfterEnd {
             by: note,
             entity,
             ended,
         })
     }
 
-    fn are_there(&mut self, trace: &Trace, process: ProcessId, names: Names) {
+    fn are_there(&mut self, trace: &Trace, process: ProcessId, names: NamedObjects) {
         if let Some((stream, handle)) = names.stream {
             let it = trace.stream(stream);
-            let live = Live {
+            let live = LiveStream {
                 stream,
                 context: it.context.map(|id| trace.context(id).handle),
                 device: it.device,
@@ -216,7 +224,7 @@ impl Ended {
         }
     }
 
-    fn end(&mut self, process: ProcessId, names: Names, note: Note) {
+    fn end(&mut self, process: ProcessId, names: NamedObjects, note: NotedCall) {
         if let Some((stream, handle)) = names.stream {
             self.live.remove(&(process, handle));
             self.put(
@@ -236,7 +244,12 @@ impl Ended {
         }
     }
 
-    fn end_streams(&mut self, process: ProcessId, note: Note, is_ended: impl Fn(&Live) -> bool) {
+    fn end_streams(
+        &mut self,
+        process: ProcessId,
+        note: NotedCall,
+        is_ended: impl Fn(&LiveStream) -> bool,
+    ) {
         let live = self.live.iter();
         let ended = live.filter(|((of, _), it)| *of == process && is_ended(it));
         let ended: Vec<(u64, StreamId)> = ended
@@ -253,7 +266,7 @@ impl Ended {
         }
     }
 
-    fn put(&mut self, process: ProcessId, handle: Handle, entity: EndedObject, note: Note) {
+    fn put(&mut self, process: ProcessId, handle: Handle, entity: EndedObject, note: NotedCall) {
         if self.gone.len() >= MOST {
             self.gone.clear();
         }
@@ -263,7 +276,7 @@ impl Ended {
 
 /// Decides which calls change the known state. Most use known live objects, which changes nothing
 /// unless the object ends around that time.
-struct Matter {
+struct CallRelevance {
     /// Objects that are being ended.
     ending: HashSet<(ProcessId, Handle)>,
     /// When contexts and devices end, with all that is in them.
@@ -274,9 +287,9 @@ struct Matter {
     until: i64,
 }
 
-impl Matter {
+impl CallRelevance {
     /// Of a window's calls that create or end something, and of the calls left from the last one.
-    fn of(changing: &[Step], until: i64) -> Self {
+    fn of(changing: &[ObjectStep], until: i64) -> Self {
         let mut this = Self {
             ending: HashSet::new(),
             clearings: Vec::new(),
@@ -285,10 +298,12 @@ impl Matter {
         };
         for step in changing {
             match step.act {
-                Act::Ends(names) => this
+                ObjectEffect::Ends(names) => this
                     .ending
                     .extend(names.handles().map(|handle| (step.process, handle))),
-                Act::EndsContext(_) | Act::EndsDevice(_) => this.clearings.push(step.at),
+                ObjectEffect::EndsContext(_) | ObjectEffect::EndsDevice(_) => {
+                    this.clearings.push(step.at)
+                }
                 _ => {}
             }
         }
@@ -296,8 +311,8 @@ impl Matter {
         this
     }
 
-    fn holds(&mut self, known: &Ended, step: &Step) -> bool {
-        let Act::Works(names) = step.act else {
+    fn holds(&mut self, known: &EndedObjects, step: &ObjectStep) -> bool {
+        let ObjectEffect::Works(names) = step.act else {
             return true;
         };
         let (process, at) = (step.process, step.at);
@@ -335,27 +350,27 @@ impl Matter {
 }
 
 /// What happens in a pause of the recording is not known.
-fn pauses(window: &Window<'_>) -> Vec<Step> {
+fn pauses(window: &Window<'_>) -> Vec<ObjectStep> {
     let ranges = window.trace.ranges().iter();
     let pauses = ranges.filter(|it| it.kind() == Some(RangeKind::Pause));
     let pauses = pauses.filter(|it| window.part.holds(it.end));
-    let steps = pauses.map(|pause| Step {
+    let steps = pauses.map(|pause| ObjectStep {
         at: pause.end,
         is_begin: false,
         process: window.trace.thread(pause.thread).process,
-        note: Note::default(),
-        act: Act::Misses,
+        note: NotedCall::default(),
+        act: ObjectEffect::Misses,
     });
     steps.collect()
 }
 
-fn step(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<Step> {
+fn step(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<ObjectStep> {
     let call = trace.call(id);
     let function = trace.function(call.function);
-    let note = Note::of(trace, id, wanted(id));
+    let note = NotedCall::of(trace, id, wanted(id));
     let act = act(trace, call, function)?;
-    let is_begin = matches!(act, Act::Fails(..));
-    Some(Step {
+    let is_begin = matches!(act, ObjectEffect::Fails(..));
+    Some(ObjectStep {
         at: if is_begin { note.begin } else { note.end },
         is_begin,
         process: trace.thread(call.thread).process,
@@ -364,33 +379,33 @@ fn step(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<St
     })
 }
 
-fn act(trace: &Trace, call: &Call, function: &Function) -> Option<Act> {
+fn act(trace: &Trace, call: &Call, function: &Function) -> Option<ObjectEffect> {
     let names = names(trace, call, function);
     let has_names = names.stream.is_some() || names.event.is_some() || names.context.is_some();
     let code = call.result().filter(|_| function.ret == RetKind::Error);
     if call.result().is_none() || code.is_some_and(|code| code != 0) {
         let is_unbound = code == Some(NO_CONTEXT);
-        return (has_names || is_unbound).then_some(Act::Fails(names, is_unbound));
+        return (has_names || is_unbound).then_some(ObjectEffect::Fails(names, is_unbound));
     }
     let meaning = function.role.meaning();
     let gives = [meaning.stream, meaning.event, meaning.context].contains(&ObjectUse::Gives);
     match function.role {
         // The others only look up existing objects.
-        _ if gives && meaning.changes => Some(Act::Makes(names)),
-        Role::DestroyStream | Role::DestroyEvent => Some(Act::Ends(names)),
-        Role::DestroyContext => names.context.map(Act::EndsContext),
-        Role::ResetDevice => Some(Act::EndsDevice(device(trace, call, function))),
-        Role::SetDevice | Role::SetContext => Some(Act::Binds(names)),
-        _ => has_names.then_some(Act::Works(names)),
+        _ if gives && meaning.changes => Some(ObjectEffect::Makes(names)),
+        Role::DestroyStream | Role::DestroyEvent => Some(ObjectEffect::Ends(names)),
+        Role::DestroyContext => names.context.map(ObjectEffect::EndsContext),
+        Role::ResetDevice => Some(ObjectEffect::EndsDevice(device(trace, call, function))),
+        Role::SetDevice | Role::SetContext => Some(ObjectEffect::Binds(names)),
+        _ => has_names.then_some(ObjectEffect::Works(names)),
     }
 }
 
-fn names(trace: &Trace, call: &Call, function: &Function) -> Names {
+fn names(trace: &Trace, call: &Call, function: &Function) -> NamedObjects {
     let stream = call.stream.map(|id| (id, trace.stream(id)));
     let stream = stream.filter(|(_, it)| !it.is_default && it.handle != 0);
     let event = call.event.map(|it| (it.event, trace.event(it.event)));
     let context = argument(trace, call, function, ArgKind::Context);
-    Names {
+    NamedObjects {
         stream: stream.map(|(id, it)| (id, it.handle)),
         event: event.map(|(id, it)| (id, it.handle)).filter(|it| it.1 != 0),
         context: context.filter(|handle| *handle != 0),
@@ -426,7 +441,7 @@ mod tests {
     }
 
     /// Calls of two threads on three streams and an event. Streams 0 and 1 have the same handle, one after the other.
-    fn program(numbers: &mut Numbers) -> Vec<Step> {
+    fn program(numbers: &mut Numbers) -> Vec<ObjectStep> {
         let mut ended = 0;
         let steps = (1..=40).map(|at| {
             let stream = match numbers.below(3) {
@@ -434,33 +449,34 @@ mod tests {
                 1 => Some((StreamId(2), 102)),
                 _ => None,
             };
-            let names = Names {
+            let names = NamedObjects {
                 stream,
                 event: (numbers.below(3) == 0).then_some((EventId(0), 7)),
                 context: (numbers.below(4) == 0).then_some(55),
             };
             let act = match numbers.below(16) {
-                0 => Act::Ends(Names {
+                0 => ObjectEffect::Ends(NamedObjects {
                     context: None,
                     ..names
                 }),
-                1 => Act::EndsDevice(None),
-                2 => Act::EndsContext(55),
-                3 => Act::Makes(names),
-                4 => Act::Binds(names),
-                5 | 6 => Act::Fails(names, numbers.below(2) == 0),
-                _ => Act::Works(names),
+                1 => ObjectEffect::EndsDevice(None),
+                2 => ObjectEffect::EndsContext(55),
+                3 => ObjectEffect::Makes(names),
+                4 => ObjectEffect::Binds(names),
+                5 | 6 => ObjectEffect::Fails(names, numbers.below(2) == 0),
+                _ => ObjectEffect::Works(names),
             };
-            let is_reused = matches!(act, Act::Ends(it) if it.stream.is_some_and(|it| it.1 == 100));
+            let is_reused =
+                matches!(act, ObjectEffect::Ends(it) if it.stream.is_some_and(|it| it.1 == 100));
             ended += u32::from(is_reused);
-            Step {
+            ObjectStep {
                 at,
-                is_begin: matches!(act, Act::Fails(..)),
+                is_begin: matches!(act, ObjectEffect::Fails(..)),
                 process: ProcessId(0),
-                note: Note {
+                note: NotedCall {
                     number: at as u32,
                     thread: ThreadId((at % 2) as u32),
-                    ..Note::default()
+                    ..NotedCall::default()
                 },
                 act,
             }
@@ -469,23 +485,25 @@ mod tests {
     }
 
     /// The findings, and the number of examined calls.
-    fn found(trace: &Trace, program: &[Step], is_all: bool) -> (Vec<Use>, usize) {
-        let (mut ended, mut uses, mut looked_at) = (Ended::default(), Vec::new(), 0);
+    fn found(trace: &Trace, program: &[ObjectStep], is_all: bool) -> (Vec<UseAfterEnd>, usize) {
+        let (mut ended, mut uses, mut looked_at) = (EndedObjects::default(), Vec::new(), 0);
         for window in program.chunks(20) {
-            let is_end = |it: &&Step| {
+            let is_end = |it: &&ObjectStep| {
                 matches!(
                     it.act,
-                    Act::Ends(_) | Act::EndsContext(_) | Act::EndsDevice(_)
+                    ObjectEffect::Ends(_)
+                        | ObjectEffect::EndsContext(_)
+                        | ObjectEffect::EndsDevice(_)
                 )
             };
-            let ends: Vec<Step> = window.iter().filter(is_end).copied().collect();
-            let mut matter = Matter::of(&ends, i64::MAX);
+            let ends: Vec<ObjectStep> = window.iter().filter(is_end).copied().collect();
+            let mut matter = CallRelevance::of(&ends, i64::MAX);
             // Thread after thread, as a window has them.
             let threads = [0, 1].into_iter().flat_map(|thread| {
                 let own = window.iter();
                 own.filter(move |it| it.note.thread == ThreadId(thread))
             });
-            let mut steps: Vec<Step> = threads
+            let mut steps: Vec<ObjectStep> = threads
                 .filter(|it| is_all || matter.holds(&ended, it))
                 .copied()
                 .collect();

@@ -17,7 +17,7 @@ use ascend_trace_recording::{CallId, Trace, is_capture_code};
 
 use super::super::error_advice::advice;
 use super::super::grouping::Groups;
-use super::super::happens_before::Fact;
+use super::super::happens_before::OrderFact;
 use super::super::{Check, Finding};
 use crate::Window;
 
@@ -59,10 +59,10 @@ impl Check for FailedCall {
         }
     }
 
-    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
-        self.is_unsure |= facts.iter().any(|it| matches!(it, Fact::Unknown(_)));
+    fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
+        self.is_unsure |= facts.iter().any(|it| matches!(it, OrderFact::Unknown(_)));
         let explained = facts.iter().filter_map(|it| match it {
-            Fact::UsedAfterEnd(it) => Some(it.by.number),
+            OrderFact::UsedAfterEnd(it) => Some(it.by.number),
             _ => None,
         });
         let explained: HashSet<u32> = explained.collect();

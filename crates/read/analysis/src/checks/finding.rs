@@ -3,7 +3,7 @@
 use ascend_trace_recording::{CallId, Trace};
 use schemars::JsonSchema;
 
-use super::happens_before::Note;
+use super::happens_before::NotedCall;
 use crate::columns::declare::*;
 use crate::stats::{CallSite, Site};
 
@@ -110,11 +110,11 @@ impl Finding {
 
     /// About one call until now, with all its time.
     pub(crate) fn of_call(trace: &Trace, id: CallId) -> Self {
-        Self::of_note(trace, &Note::of(trace, id, true))
+        Self::of_note(trace, &NotedCall::of(trace, id, true))
     }
 
     /// The same for a call that may be gone from memory.
-    pub(crate) fn of_note(trace: &Trace, call: &Note) -> Self {
+    pub(crate) fn of_note(trace: &Trace, call: &NotedCall) -> Self {
         let thread = trace.thread(call.thread);
         let process = trace.process(thread.process);
         Self {
@@ -142,7 +142,7 @@ impl Finding {
 }
 
 /// Where a call was made, also of one that may be gone from memory.
-pub(super) fn site(trace: &Trace, call: &Note) -> Site {
+pub(super) fn site(trace: &Trace, call: &NotedCall) -> Site {
     Site {
         call: call.number,
         name: trace.function(call.function).name.clone(),

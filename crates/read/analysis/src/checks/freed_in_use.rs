@@ -14,7 +14,7 @@ use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
 use super::super::finding::site;
 use super::super::grouping::Sorted;
-use super::super::happens_before::{Fact, Note};
+use super::super::happens_before::{OrderFact, NotedCall};
 use super::super::{Check, Finding};
 
 #[derive(Debug, Default)]
@@ -23,10 +23,10 @@ pub(super) struct FreedInUse {
 }
 
 impl Check for FreedInUse {
-    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
         for fact in facts {
             match fact {
-                Fact::Freed {
+                OrderFact::Freed {
                     by,
                     user,
                     writes,
@@ -53,7 +53,7 @@ impl Check for FreedInUse {
                     let process = trace.thread(by.thread).process;
                     self.found.add(process, key, finding);
                 }
-                Fact::Unknown(process) => self.found.doubt(*process),
+                OrderFact::Unknown(process) => self.found.doubt(*process),
                 _ => {}
             }
         }
@@ -65,7 +65,7 @@ impl Check for FreedInUse {
 }
 
 /// What to do where a stream gives memory back.
-fn in_order(trace: &Trace, user: &Note, own: i64) -> String {
+fn in_order(trace: &Trace, user: &NotedCall, own: i64) -> String {
     let number = user.number;
     let other = user.number_of_stream(trace);
     let on = other.map_or_else(String::new, |it| format!(" on stream {it}"));

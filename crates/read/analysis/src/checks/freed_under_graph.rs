@@ -9,7 +9,7 @@
 use ascend_trace_recording::{FunctionId, ThreadId, Trace};
 
 use super::super::grouping::Sorted;
-use super::super::happens_before::Fact;
+use super::super::happens_before::OrderFact;
 use super::super::{Check, Finding};
 
 #[derive(Debug, Default)]
@@ -18,10 +18,10 @@ pub(super) struct FreedUnderGraph {
 }
 
 impl Check for FreedUnderGraph {
-    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
         for fact in facts {
             match fact {
-                Fact::ReplaysFreed { by, freed } if by.is_wanted => {
+                OrderFact::ReplaysFreed { by, freed } if by.is_wanted => {
                     let finding = Finding {
                         what: format!(
                             "{} replays a graph that uses memory which {} (call {}) gave back",
@@ -36,7 +36,7 @@ impl Check for FreedUnderGraph {
                     let process = trace.thread(by.thread).process;
                     self.found.add(process, (by.thread, by.function, freed.number), finding);
                 }
-                Fact::Unknown(process) => self.found.doubt(*process),
+                OrderFact::Unknown(process) => self.found.doubt(*process),
                 _ => {}
             }
         }

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use ascend_trace_recording::{CallId, ProcessId, ThreadId, Trace};
 
 use super::Finding;
-use super::happens_before::Note;
+use super::happens_before::NotedCall;
 
 /// Largest number of different mistakes of a kind; others are left out, and a program has few.
 const MOST: usize = 4096;
@@ -41,11 +41,16 @@ impl<K: Copy + Eq + Hash> Groups<K> {
         amount: u64,
         cost_ns: i64,
     ) {
-        self.add_part(trace, &Note::of(trace, id, true), key, (amount, cost_ns));
+        self.add_part(
+            trace,
+            &NotedCall::of(trace, id, true),
+            key,
+            (amount, cost_ns),
+        );
     }
 
     /// Counts one more call, which may be gone from memory, with all its time, and keeps its number.
-    pub(super) fn add_note(&mut self, trace: &Trace, call: &Note, key: K) {
+    pub(super) fn add_note(&mut self, trace: &Trace, call: &NotedCall, key: K) {
         self.add_part(trace, call, key, (0, call.end - call.begin));
         let group = self.groups.get_mut(&(call.thread, call.function.0, key));
         if let Some((finding, _)) = group {
@@ -53,7 +58,7 @@ impl<K: Copy + Eq + Hash> Groups<K> {
         }
     }
 
-    fn add_part(&mut self, trace: &Trace, call: &Note, key: K, (amount, cost_ns): (u64, i64)) {
+    fn add_part(&mut self, trace: &Trace, call: &NotedCall, key: K, (amount, cost_ns): (u64, i64)) {
         let key = (call.thread, call.function.0, key);
         let has_room = self.groups.len() < MOST;
         match self.groups.get_mut(&key) {

@@ -35,19 +35,19 @@ use std::collections::HashMap;
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{CallId, FunctionId, ProcessId, StackId, StreamId, ThreadId, Trace};
 
-use super::ended_objects::Use;
+use super::ended_objects::UseAfterEnd;
 use crate::Window;
-use action::{Act, Action, note_actions};
+use action::{CallEffect, TimedEffect, note_actions};
 pub(crate) use action::{is_done, proves_stream};
 pub use changed::{OrderCheck, Verdict, Verdicts};
 pub(crate) use changed::{Removal, Removed};
-use memory::Shared;
+use memory::Conflict;
 use process::Process;
 pub(crate) use touched::{Touched, conflict, touched};
 
 /// A call that a fact names: it may be gone from memory when the fact is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Note {
+pub struct NotedCall {
     pub number: u32,
     pub thread: ThreadId,
     pub function: FunctionId,
@@ -59,7 +59,7 @@ pub struct Note {
     pub is_wanted: bool,
 }
 
-impl Note {
+impl NotedCall {
     pub(crate) fn of(trace: &Trace, id: CallId, is_wanted: bool) -> Self {
         let call = trace.call(id);
         Self {
@@ -91,45 +91,48 @@ impl Note {
 
 /// Something that the order of a program's tasks and calls says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fact {
+pub enum OrderFact {
     /// Nothing puts two uses of the same memory in order, one of which writes.
     Race {
-        before: Note,
+        before: NotedCall,
         before_writes: bool,
-        after: Note,
+        after: NotedCall,
         after_writes: bool,
         /// Bytes that both use.
         bytes: u64,
     },
     /// Memory was given back that a task may still use.
     Freed {
-        by: Note,
-        user: Note,
+        by: NotedCall,
+        user: NotedCall,
         writes: bool,
         is_host: bool,
     },
     /// The program ended, or ended the runtime with a call, and did not know whether a copy to the host was done.
-    NotWaitedFor { copy: Note, by: Option<Note> },
+    NotWaitedFor {
+        copy: NotedCall,
+        by: Option<NotedCall>,
+    },
     /// A stream waits for an event; whether the work before the event came before it anyway.
-    Waited { by: Note, is_needless: bool },
+    Waited { by: NotedCall, is_needless: bool },
     /// A graph was replayed, and memory that it uses had been given back.
-    ReplaysFreed { by: Note, freed: Note },
+    ReplaysFreed { by: NotedCall, freed: NotedCall },
     /// A copy to the host takes memory of which a part was written, and these bytes were not.
-    ReadsUnwritten { by: Note, missing: u64 },
+    ReadsUnwritten { by: NotedCall, missing: u64 },
     /// A stream was ended without its tasks.
-    Dropped { by: Note, tasks: u64 },
+    Dropped { by: NotedCall, tasks: u64 },
     /// An event was reset that a stream may still wait for.
-    ResetEarly { by: Note, wait: Note },
+    ResetEarly { by: NotedCall, wait: NotedCall },
     /// A stream waited for a record of an event that an older one had set, and that nothing had reset.
-    WaitsForOld { by: Note, record: Note },
+    WaitsForOld { by: NotedCall, record: NotedCall },
     /// A call failed, or did not return, and used an ended object.
-    UsedAfterEnd(Use),
+    UsedAfterEnd(UseAfterEnd),
     /// Nothing is certain about a process, or about any.
     Unknown(Option<ProcessId>),
 }
 
-impl Fact {
-    fn race(shared: Shared, after: Note, after_writes: bool) -> Self {
+impl OrderFact {
+    fn race(shared: Conflict, after: NotedCall, after_writes: bool) -> Self {
         Self::Race {
             before: shared.before.note,
             before_writes: shared.before_writes,
@@ -139,7 +142,7 @@ impl Fact {
         }
     }
 
-    fn freed(shared: Shared, by: Note, is_host: bool) -> Self {
+    fn freed(shared: Conflict, by: NotedCall, is_host: bool) -> Self {
         Self::Freed {
             by,
             user: shared.before.note,
@@ -151,19 +154,19 @@ impl Fact {
 
 /// Follows the order of all processes of a recording.
 #[derive(Debug, Default)]
-pub(super) struct Order {
+pub(super) struct ProgramOrder {
     processes: HashMap<ProcessId, Process>,
     /// The remaining actions, in no particular order.
-    ahead: Vec<Action>,
+    ahead: Vec<TimedEffect>,
 }
 
-impl Order {
+impl ProgramOrder {
     /// Takes in the next window, and says what its calls bring to light.
     pub(super) fn take(
         &mut self,
         window: &Window<'_>,
         wanted: &dyn Fn(CallId) -> bool,
-    ) -> Vec<Fact> {
+    ) -> Vec<OrderFact> {
         self.take_changed(window, wanted, &mut |_| true)
     }
 
@@ -172,14 +175,14 @@ impl Order {
         &mut self,
         window: &Window<'_>,
         wanted: &dyn Fn(CallId) -> bool,
-        change: &mut dyn FnMut(&mut Action) -> bool,
-    ) -> Vec<Fact> {
+        change: &mut dyn FnMut(&mut TimedEffect) -> bool,
+    ) -> Vec<OrderFact> {
         let trace = window.trace;
         for id in window.calls() {
             note_actions(trace, id, wanted(id), &mut self.ahead);
         }
         self.note_pauses(window);
-        self.ahead.sort_by_key(Action::key);
+        self.ahead.sort_by_key(TimedEffect::key);
         let until = window.part.until;
         let count = match window.part.is_last {
             true => self.ahead.len(),
@@ -212,12 +215,12 @@ impl Order {
         let trace = window.trace;
         for range in trace.ranges() {
             if range.kind() == Some(RangeKind::Pause) && window.part.holds(range.end) {
-                self.ahead.push(Action {
+                self.ahead.push(TimedEffect {
                     at: range.end,
                     is_begin: false,
                     process: trace.thread(range.thread).process,
-                    note: Note::default(),
-                    act: Act::Misses,
+                    note: NotedCall::default(),
+                    act: CallEffect::Misses,
                 });
             }
         }
@@ -225,11 +228,11 @@ impl Order {
 }
 
 /// Of which processes calls are missing.
-fn unknown(trace: &Trace) -> Vec<Fact> {
+fn unknown(trace: &Trace) -> Vec<OrderFact> {
     if trace.is_damaged() || trace.is_filtered() {
-        return vec![Fact::Unknown(None)];
+        return vec![OrderFact::Unknown(None)];
     }
     let lost = trace.lost().iter().filter(|it| it.calls + it.others > 0);
     let processes = lost.map(|it| it.thread.map(|thread| trace.thread(thread).process));
-    processes.map(Fact::Unknown).collect()
+    processes.map(OrderFact::Unknown).collect()
 }

@@ -19,7 +19,7 @@ const MOST: usize = 4096;
 
 /// When a host function ran.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct HostFunctionRun {
     /// The task: its stream, and its number there.
     task: (StreamId, u32),
     /// Its launch began.
@@ -31,7 +31,7 @@ struct Run {
     free: i64,
 }
 
-impl Run {
+impl HostFunctionRun {
     /// Whether a call can have been made in it.
     fn may_hold(&self, call: &Call) -> bool {
         let earliest = self.launched.max(self.begin - self.error);
@@ -54,7 +54,7 @@ enum HostFunctionOverlap {
 
 /// A thread that has made calls only while host functions ran.
 #[derive(Debug, Default)]
-struct Guest {
+struct CallbackThread {
     last: Option<(StreamId, u32)>,
     functions: u64,
     /// How long these functions ran, and how long none ran before each of them but the first.
@@ -62,8 +62,8 @@ struct Guest {
     free: i64,
 }
 
-impl Guest {
-    fn note(&mut self, run: &Run) {
+impl CallbackThread {
+    fn note(&mut self, run: &HostFunctionRun) {
         if self.last.replace(run.task) == Some(run.task) {
             return;
         }
@@ -84,22 +84,22 @@ impl Guest {
 #[derive(Debug, Default)]
 struct Runs {
     /// Those that may not have ended.
-    open: Vec<Run>,
+    open: Vec<HostFunctionRun>,
     /// When all earlier launched functions had ended.
     until: Option<i64>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Hosted {
+pub(super) struct HostFunctionThreads {
     runs: HashMap<ProcessId, Runs>,
     /// `None` for threads that made calls at other times.
-    threads: HashMap<ThreadId, Option<Guest>>,
+    threads: HashMap<ThreadId, Option<CallbackThread>>,
     found: HashMap<(ProcessId, ThreadId, FunctionId), Finding>,
     /// Processes with threads that may have made unrecorded calls, or all.
     unknown: Vec<Option<ProcessId>>,
 }
 
-impl Hosted {
+impl HostFunctionThreads {
     /// Takes in a window, and keeps the calls of host functions that count.
     pub(super) fn take(&mut self, window: &Window<'_>, counts: impl Fn(CallId) -> bool) {
         let trace = window.trace;
@@ -131,7 +131,7 @@ impl Hosted {
 
     fn note_runs(&mut self, window: &Window<'_>) {
         let trace = window.trace;
-        let mut launched: Vec<(i64, u32, ProcessId, Run)> = Vec::new();
+        let mut launched: Vec<(i64, u32, ProcessId, HostFunctionRun)> = Vec::new();
         for id in window.calls() {
             let call = trace.call(id);
             if let Some(run) = run(trace, call) {
@@ -144,14 +144,14 @@ impl Hosted {
             let runs = self.runs.entry(process).or_default();
             let free = runs.until.map_or(0, |until| (run.begin - until).max(0));
             runs.until = runs.until.max(Some(run.end));
-            runs.open.push(Run { free, ..run });
+            runs.open.push(HostFunctionRun { free, ..run });
         }
     }
 
     /// Where a call was made. A thread that makes one outside of host functions is not the runtime's.
     fn place(&mut self, trace: &Trace, call: &Call) -> HostFunctionOverlap {
         let guest = self.threads.entry(call.thread);
-        let guest = guest.or_insert_with(|| Some(Guest::default()));
+        let guest = guest.or_insert_with(|| Some(CallbackThread::default()));
         let Some(known) = guest else {
             return HostFunctionOverlap::Outside;
         };
@@ -198,7 +198,7 @@ impl Hosted {
         let is_proven = |process: ProcessId, thread: ThreadId| {
             let is_unknown = unknown.contains(&None) || unknown.contains(&Some(process));
             let guest = threads.get(&thread).and_then(Option::as_ref);
-            !is_unknown && guest.is_some_and(Guest::is_proven)
+            !is_unknown && guest.is_some_and(CallbackThread::is_proven)
         };
         let found = std::mem::take(&mut self.found).into_iter();
         let found = found.filter(|((process, thread, _), _)| is_proven(*process, *thread));
@@ -207,7 +207,7 @@ impl Hosted {
 }
 
 /// When the host function ran that a call launched.
-fn run(trace: &Trace, call: &Call) -> Option<Run> {
+fn run(trace: &Trace, call: &Call) -> Option<HostFunctionRun> {
     let task = trace.task(call.task?);
     // For a thread of the program, an argument says whether it blocks.
     let is_hosted = trace
@@ -217,7 +217,7 @@ fn run(trace: &Trace, call: &Call) -> Option<Run> {
     let time = task
         .time
         .filter(|_| task.kind == TaskKind::HostFunc && is_hosted)?;
-    Some(Run {
+    Some(HostFunctionRun {
         task: (task.stream, task.sequence),
         launched: call.begin,
         begin: time.begin,

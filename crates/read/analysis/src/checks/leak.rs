@@ -17,7 +17,7 @@ use ascend_trace_format::api::{ArgPart, Role};
 use ascend_trace_recording::units::{bytes, count};
 use ascend_trace_recording::{CallId, FunctionId, ProcessId, ThreadId, Trace};
 
-use super::super::happens_before::{Fact, Note};
+use super::super::happens_before::{OrderFact, NotedCall};
 use super::super::{Check, Finding};
 use crate::Window;
 
@@ -57,30 +57,30 @@ type Group = (ProcessId, ObjectKind, ThreadId, FunctionId);
 
 /// When something was made or given back, in the order of the calls.
 #[derive(Clone, Copy, Debug)]
-struct Change {
+struct AllocationChange {
     at: i64,
     entity: ObjectKey,
-    made: Option<(Note, u64)>,
+    made: Option<(NotedCall, u64)>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Leak {
-    live: HashMap<ObjectKey, (Note, u64)>,
-    ahead: Vec<Change>,
+    live: HashMap<ObjectKey, (NotedCall, u64)>,
+    ahead: Vec<AllocationChange>,
     gave_up: bool,
-    used: Used,
+    used: LastUses,
     unknown: Vec<Option<ProcessId>>,
     found: Vec<(ProcessId, Finding)>,
 }
 
 /// When streams and events were used last, by their ids.
 #[derive(Debug, Default)]
-struct Used {
+struct LastUses {
     streams: Vec<i64>,
     events: Vec<i64>,
 }
 
-impl Used {
+impl LastUses {
     /// A call that is no making or ending of an object.
     fn note(&mut self, trace: &Trace, id: CallId) {
         let call = trace.call(id);
@@ -168,9 +168,9 @@ impl Check for Leak {
         }
     }
 
-    fn judge(&mut self, _: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, _: &Trace, facts: &[OrderFact]) {
         for fact in facts {
-            if let Fact::Unknown(process) = fact {
+            if let OrderFact::Unknown(process) = fact {
                 self.unknown.push(*process);
             }
         }
@@ -185,7 +185,7 @@ impl Check for Leak {
 }
 
 /// The object that a call makes or gives back.
-fn change(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<Change> {
+fn change(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<AllocationChange> {
     let call = trace.call(id);
     let function = trace.function(call.function);
     let process = trace.thread(call.thread).process;
@@ -217,20 +217,20 @@ fn change(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<
         return None;
     }
     let bytes = word(ArgPart::Size).unwrap_or(0);
-    Some(Change {
+    Some(AllocationChange {
         // Another thread may get the memory before the call that gives it back returns.
         at: if makes { call.end } else { call.begin },
         entity: (process, entity.0, entity.1),
-        made: makes.then(|| (Note::of(trace, id, wanted(id)), bytes)),
+        made: makes.then(|| (NotedCall::of(trace, id, wanted(id)), bytes)),
     })
 }
 
 fn findings(
     trace: &Trace,
-    live: &HashMap<ObjectKey, (Note, u64)>,
-    used: &Used,
+    live: &HashMap<ObjectKey, (NotedCall, u64)>,
+    used: &LastUses,
 ) -> Vec<(ProcessId, Finding)> {
-    let mut groups: HashMap<Group, (Note, Finding, u64, KeptObjects)> = HashMap::new();
+    let mut groups: HashMap<Group, (NotedCall, Finding, u64, KeptObjects)> = HashMap::new();
     for (key, (note, size)) in live {
         let (process, kind, _) = key;
         let has_ended = trace.process(*process).end_ns.is_some();

@@ -3,7 +3,7 @@
 use super::{Check, Severity};
 
 /// A check, with its page of the manual.
-pub struct Entry {
+pub struct ListedCheck {
     /// Its name in tables, in JSON and on the command line.
     pub id: &'static str,
     pub severity: Severity,
@@ -22,9 +22,9 @@ macro_rules! list {
         )*
 
         /// All checks, by name.
-        pub fn all() -> Vec<Entry> {
+        pub fn all() -> Vec<ListedCheck> {
             vec![$(
-                Entry {
+                ListedCheck {
                     id: $id,
                     severity: Severity::$severity,
                     summary: $summary,

@@ -37,7 +37,7 @@ const fn limit(kind: ObjectKind) -> u64 {
 
 /// Number of objects of a kind that a process has on a device.
 #[derive(Debug, Default)]
-struct Live {
+struct LiveObjectCount {
     now: u64,
     most: u64,
     /// The calls that made more than there had been before, beyond the limit.
@@ -49,7 +49,7 @@ type Key = (ProcessId, Option<u8>, ObjectKind);
 
 #[derive(Debug, Default)]
 pub(super) struct NearLimit {
-    live: HashMap<Key, Live>,
+    live: HashMap<Key, LiveObjectCount>,
 }
 
 impl Check for NearLimit {

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use ascend_trace_recording::units::count;
 use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
-use super::super::happens_before::Fact;
+use super::super::happens_before::OrderFact;
 use super::super::{Check, Finding, Remedy};
 
 /// Fewer are not worth a word.
@@ -32,9 +32,9 @@ pub(super) struct NeedlessWait {
 }
 
 impl Check for NeedlessWait {
-    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
         for fact in facts {
-            let Fact::Waited { by, is_needless } = fact else {
+            let OrderFact::Waited { by, is_needless } = fact else {
                 continue;
             };
             let key = (by.thread, by.function, by.stream);

@@ -10,7 +10,7 @@
 use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
 use super::super::grouping::Sorted;
-use super::super::happens_before::{Fact, Note};
+use super::super::happens_before::{OrderFact, NotedCall};
 use super::super::{Check, Finding};
 
 #[derive(Debug, Default)]
@@ -19,15 +19,15 @@ pub(super) struct RecordedWithoutReset {
 }
 
 impl Check for RecordedWithoutReset {
-    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
         for fact in facts {
             match fact {
-                Fact::WaitsForOld { by, record } if by.is_wanted => {
+                OrderFact::WaitsForOld { by, record } if by.is_wanted => {
                     let process = trace.thread(by.thread).process;
                     let key = (by.thread, by.function, [by.stream, record.stream]);
                     self.found.add(process, key, finding(trace, by, record));
                 }
-                Fact::Unknown(process) => self.found.doubt(*process),
+                OrderFact::Unknown(process) => self.found.doubt(*process),
                 _ => {}
             }
         }
@@ -38,7 +38,7 @@ impl Check for RecordedWithoutReset {
     }
 }
 
-fn finding(trace: &Trace, by: &Note, record: &Note) -> Finding {
+fn finding(trace: &Trace, by: &NotedCall, record: &NotedCall) -> Finding {
     let streams = [record, by].map(|note| note.number_of_stream(trace));
     let what = format!(
         "{} may wait for nothing: {} (call {}) recorded the event again without a reset",

@@ -10,7 +10,7 @@
 use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
 use super::super::grouping::Sorted;
-use super::super::happens_before::{Fact, Note};
+use super::super::happens_before::{OrderFact, NotedCall};
 use super::super::{Check, Finding};
 
 #[derive(Debug, Default)]
@@ -19,15 +19,15 @@ pub(super) struct ResetWhileWaited {
 }
 
 impl Check for ResetWhileWaited {
-    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
         for fact in facts {
             match fact {
-                Fact::ResetEarly { by, wait } if by.is_wanted => {
+                OrderFact::ResetEarly { by, wait } if by.is_wanted => {
                     let process = trace.thread(by.thread).process;
                     let key = (by.thread, by.function, [by.stream, wait.stream]);
                     self.found.add(process, key, finding(trace, by, wait));
                 }
-                Fact::Unknown(process) => self.found.doubt(*process),
+                OrderFact::Unknown(process) => self.found.doubt(*process),
                 _ => {}
             }
         }
@@ -38,7 +38,7 @@ impl Check for ResetWhileWaited {
     }
 }
 
-fn finding(trace: &Trace, by: &Note, wait: &Note) -> Finding {
+fn finding(trace: &Trace, by: &NotedCall, wait: &NotedCall) -> Finding {
     let streams = [by, wait].map(|note| note.number_of_stream(trace));
     let what = format!(
         "{} reset an event, and nothing puts this after {} (call {})",

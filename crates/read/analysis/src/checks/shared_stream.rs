@@ -17,23 +17,23 @@ use std::collections::HashMap;
 use ascend_trace_recording::{CallId, StreamId, ThreadId, Trace};
 
 use super::super::grouping::Sorted;
-use super::super::happens_before::Note;
+use super::super::happens_before::NotedCall;
 use super::super::{Check, Finding};
 use crate::Window;
 
 #[derive(Debug, Default)]
 pub(super) struct SharedStream {
     /// By stream: the submissions that lasted the longest, one of each thread.
-    inside: HashMap<StreamId, Vec<Note>>,
+    inside: HashMap<StreamId, Vec<NotedCall>>,
     found: Sorted<(ThreadId, StreamId)>,
 }
 
 impl Check for SharedStream {
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
-        let mut notes: Vec<(StreamId, Note)> = window
+        let mut notes: Vec<(StreamId, NotedCall)> = window
             .calls()
-            .filter_map(|id| Some((submitted_to(trace, id)?, Note::of(trace, id, wanted(id)))))
+            .filter_map(|id| Some((submitted_to(trace, id)?, NotedCall::of(trace, id, wanted(id)))))
             .collect();
         notes.sort_by_key(|(_, note)| (note.begin, note.number));
         for (stream, note) in notes {
@@ -70,7 +70,7 @@ fn submitted_to(trace: &Trace, id: CallId) -> Option<StreamId> {
     Some(trace.task(task).stream)
 }
 
-fn finding(trace: &Trace, note: &Note, other: &Note) -> Finding {
+fn finding(trace: &Trace, note: &NotedCall, other: &NotedCall) -> Finding {
     let what = format!(
         "{} was called while thread {} was inside {} for the same stream (call {})",
         note.on_stream(trace),

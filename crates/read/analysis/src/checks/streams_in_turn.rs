@@ -20,10 +20,10 @@ use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::units::count;
 use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, Trace};
 
-use super::super::happens_before::{Note, Touched, conflict, touched};
+use super::super::happens_before::{NotedCall, Touched, conflict, touched};
 use super::super::{Check, Finding, Remedy};
 use crate::dependencies::runs;
-use crate::{Class, Node, Window, released};
+use crate::{TaskRole, Node, Window, released};
 
 /// Fewer turns are not worth a word.
 const LEAST: u64 = 16;
@@ -50,7 +50,7 @@ struct Turn {
     /// A stream waited on the device.
     is_ordered: bool,
     /// The wait of the thread for all of its tasks.
-    waited: Option<Note>,
+    waited: Option<NotedCall>,
 }
 
 impl Turn {
@@ -151,10 +151,10 @@ impl ThreadTurns {
         if !runs(trace, submitted) || task.untimed == Untimed::HostCopy {
             return;
         }
-        match Class::of(trace, task) {
-            Class::EventWait | Class::SignalWait | Class::Callback => self.is_ordered = true,
-            Class::Mark => {}
-            Class::Work => self.worked(trace, id, submitted),
+        match TaskRole::of(trace, task) {
+            TaskRole::EventWait | TaskRole::SignalWait | TaskRole::Callback => self.is_ordered = true,
+            TaskRole::Mark => {}
+            TaskRole::Work => self.worked(trace, id, submitted),
         }
     }
 
@@ -207,7 +207,7 @@ impl ThreadTurns {
         let tasks = rows.filter(|row| row.kind.is_sync()).filter_map(|row| row.task());
         let mut tasks = tasks.map(|it| trace.task(it));
         if tasks.any(|task| task.stream == turn.stream && task.sequence >= turn.last) {
-            turn.waited = Some(Note::of(trace, id, is_wanted));
+            turn.waited = Some(NotedCall::of(trace, id, is_wanted));
         }
     }
 

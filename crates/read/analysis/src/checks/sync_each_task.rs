@@ -12,7 +12,7 @@ use ascend_trace_recording::{CallId, FunctionId, ThreadId, Trace};
 
 use super::super::{Check, Finding, Remedy};
 use crate::dependencies::runs;
-use crate::{Class, Window};
+use crate::{TaskRole, Window};
 
 /// Fewer waits are not worth a word.
 const LEAST: u64 = 64;
@@ -100,7 +100,7 @@ impl ThreadWaits {
     fn take(&mut self, trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) {
         let call = trace.call(id);
         if let Some(task) = call.task {
-            let is_work = Class::of(trace, trace.task(task)) == Class::Work;
+            let is_work = TaskRole::of(trace, trace.task(task)) == TaskRole::Work;
             if is_work && runs(trace, task) {
                 self.tasks += 1;
                 let time = trace.task(task).time;

@@ -13,7 +13,7 @@ use ascend_trace_recording::units::bytes;
 use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
 use super::super::grouping::Sorted;
-use super::super::happens_before::Fact;
+use super::super::happens_before::OrderFact;
 use super::super::{Check, Finding};
 
 #[derive(Debug, Default)]
@@ -22,10 +22,10 @@ pub(super) struct UnwrittenRead {
 }
 
 impl Check for UnwrittenRead {
-    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
         for fact in facts {
             match fact {
-                Fact::ReadsUnwritten { by, missing } if by.is_wanted => {
+                OrderFact::ReadsUnwritten { by, missing } if by.is_wanted => {
                     let finding = Finding {
                         what: format!(
                             "{} copies memory to the host, and nothing had written {} of it",
@@ -40,7 +40,7 @@ impl Check for UnwrittenRead {
                     let process = trace.thread(by.thread).process;
                     self.found.add(process, key, finding);
                 }
-                Fact::Unknown(process) => self.found.doubt(*process),
+                OrderFact::Unknown(process) => self.found.doubt(*process),
                 _ => {}
             }
         }

@@ -11,8 +11,8 @@ use ascend_trace_format::api::Role;
 use ascend_trace_recording::{FunctionId, ThreadId, Trace};
 
 use super::super::grouping::Sorted;
-use super::super::happens_before::Fact;
-use super::super::{Check, Finding, EndedObject, Use};
+use super::super::happens_before::OrderFact;
+use super::super::{Check, Finding, EndedObject, UseAfterEnd};
 
 /// Common part of findings: the thread, the kind of object, its use, and the function that ended it.
 type Key = (ThreadId, [FunctionId; 2], &'static str);
@@ -23,16 +23,16 @@ pub(super) struct UsedAfterEnd {
 }
 
 impl Check for UsedAfterEnd {
-    fn judge(&mut self, trace: &Trace, facts: &[Fact]) {
+    fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
         for fact in facts {
             match fact {
-                Fact::UsedAfterEnd(it) if it.by.is_wanted => {
+                OrderFact::UsedAfterEnd(it) if it.by.is_wanted => {
                     let process = trace.thread(it.by.thread).process;
                     let functions = [it.by.function, it.ended.function];
                     let key = (it.by.thread, functions, kind(it.entity));
                     self.found.add(process, key, finding(trace, it));
                 }
-                Fact::Unknown(process) => self.found.doubt(*process),
+                OrderFact::Unknown(process) => self.found.doubt(*process),
                 _ => {}
             }
         }
@@ -52,7 +52,7 @@ fn kind(entity: EndedObject) -> &'static str {
     }
 }
 
-fn finding(trace: &Trace, it: &Use) -> Finding {
+fn finding(trace: &Trace, it: &UseAfterEnd) -> Finding {
     let name = &trace.function(it.by.function).name;
     let ender = trace.function(it.ended.function);
     let by = format!("{} (call {})", ender.name, it.ended.number);

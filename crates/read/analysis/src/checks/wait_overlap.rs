@@ -7,14 +7,14 @@ use ascend_trace_recording::{CallId, EventId, ThreadId, Trace};
 
 use super::Finding;
 use super::grouping::Sorted;
-use super::happens_before::Note;
+use super::happens_before::NotedCall;
 use crate::Window;
 
 /// The waits of host threads for events, and what other threads did to these events in their time.
 #[derive(Debug, Default)]
 pub(super) struct Overlaps {
     /// Waits that may not have ended.
-    waits: HashMap<EventId, Vec<Note>>,
+    waits: HashMap<EventId, Vec<NotedCall>>,
     found: Sorted<ThreadId>,
 }
 
@@ -25,10 +25,10 @@ impl Overlaps {
         window: &Window<'_>,
         wanted: &dyn Fn(CallId) -> bool,
         role: Role,
-        words: impl Fn(&Trace, &Note, &Note) -> (String, String),
+        words: impl Fn(&Trace, &NotedCall, &NotedCall) -> (String, String),
     ) {
         let trace = window.trace;
-        let mut others: Vec<(EventId, Note)> = Vec::new();
+        let mut others: Vec<(EventId, NotedCall)> = Vec::new();
         for id in window.calls() {
             let call = trace.call(id);
             let Some(event) = call.event.filter(|_| call.result() == Some(0)) else {
@@ -37,13 +37,13 @@ impl Overlaps {
             let its = trace.function(call.function).role;
             if its == Role::SyncEvent {
                 let waits = self.waits.entry(event.event).or_default();
-                waits.push(Note::of(trace, id, true));
+                waits.push(NotedCall::of(trace, id, true));
             } else if its == role && wanted(id) {
-                others.push((event.event, Note::of(trace, id, true)));
+                others.push((event.event, NotedCall::of(trace, id, true)));
             }
         }
         for (event, note) in others {
-            let during = |wait: &&Note| {
+            let during = |wait: &&NotedCall| {
                 wait.thread != note.thread && wait.begin < note.begin && note.end < wait.end
             };
             let waits = self.waits.get(&event);
@@ -72,7 +72,7 @@ impl Overlaps {
 }
 
 /// A wait of another thread, in words.
-pub(super) fn waiter(trace: &Trace, wait: &Note) -> String {
+pub(super) fn waiter(trace: &Trace, wait: &NotedCall) -> String {
     format!(
         "thread {} waited for it in {} (call {})",
         trace.thread(wait.thread).tid,

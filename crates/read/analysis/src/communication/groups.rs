@@ -7,7 +7,7 @@ use ascend_trace_recording::ProcessId;
 use super::rows::GroupStats;
 use super::sums::Sums;
 use crate::align::Obstacle;
-use crate::align::numbering::{Numbered, Numbering};
+use crate::align::numbering::{NumberedCollective, Numbering};
 
 /// What communicators of one group have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +59,7 @@ impl RecordedCommunicator {
     fn of(
         numbering: &Numbering,
         (process, handle): (ProcessId, u64),
-        numbered: Option<&Numbered>,
+        numbered: Option<&NumberedCollective>,
     ) -> Option<Self> {
         let comms = &numbering.participants.get(&process)?.comms;
         let last = || comms.iter().rposition(|it| it.handle == handle);
@@ -95,7 +95,7 @@ impl Groups {
         &mut self,
         numbering: &Numbering,
         (process, handle): (ProcessId, u64),
-        numbered: Option<&Numbered>,
+        numbered: Option<&NumberedCollective>,
     ) -> usize {
         let known = RecordedCommunicator::of(numbering, (process, handle), numbered);
         let (size, member) = known.as_ref().map_or((None, None), |it| {

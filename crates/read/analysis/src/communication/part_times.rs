@@ -22,7 +22,7 @@ pub(super) struct ComputedMeanwhile {
 
 /// Bytes, and the time in which they were moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Moved {
+struct Transfer {
     bytes: f64,
     /// The same, times the factor of bus bandwidth.
     bus_bytes: f64,
@@ -53,11 +53,11 @@ pub(crate) struct PartTimes {
     pub(super) transfer: Estimate,
     pub(super) meanwhile: ComputedMeanwhile,
     /// In transfers, and in whole times.
-    transferred: Moved,
-    communicated: Moved,
+    transferred: Transfer,
+    communicated: Transfer,
 }
 
-impl Moved {
+impl Transfer {
     fn add(&mut self, (size, factor): (u64, f64), in_time: Estimate) {
         self.bytes += size as f64;
         self.bus_bytes += size as f64 * factor;
@@ -120,7 +120,7 @@ impl PartTimes {
             split: 0,
             wait: Estimate::default(),
             transfer: Estimate::default(),
-            transferred: Moved::default(),
+            transferred: Transfer::default(),
             ..self
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Communication;
 use super::part_times::{Bandwidth, PartTimes, estimate};
-use super::sums::{LastCount, Lasts, Sums};
+use super::sums::{LastCount, LastRanks, Sums};
 use crate::columns::declare::*;
 
 /// The columns of the times in the field `times`.
@@ -86,7 +86,7 @@ pub struct CollectiveStats {
     ..bandwidths!();
     ..meanwhile!();
     pub(crate) times: PartTimes;
-    pub(super) lasts: Lasts;
+    pub(super) lasts: LastRanks;
 }
 }
 
@@ -195,7 +195,7 @@ pub(super) fn of(groups: Vec<GroupStats>, sums: &Sums) -> Communication {
     let collectives = sums.functions.iter().map(|((number, function), of)| {
         let lasts = match is_known(*number) {
             true => of.1.clone(),
-            false => Lasts::default(),
+            false => LastRanks::default(),
         };
         let size = group(*number).and_then(|it| it.ranks);
         CollectiveStats {
@@ -275,7 +275,7 @@ fn usual_speeds(links: &[LinkStats]) -> BTreeMap<u32, f64> {
 }
 
 /// The rank that is late more often than chance gives, and for a time that matters.
-fn late_rank(lasts: &Lasts, times: &PartTimes, size: u64) -> Option<u64> {
+fn late_rank(lasts: &LastRanks, times: &PartTimes, size: u64) -> Option<u64> {
     /// Of all ranks together.
     const MOST_CHANCE: f64 = 0.01;
     const LEAST_SHARE: f64 = 0.1;

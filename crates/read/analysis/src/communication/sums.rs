@@ -31,7 +31,7 @@ pub(super) struct LastCount {
 
 /// Which ranks were the last ones in collectives.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Lasts {
+pub(super) struct LastRanks {
     /// Collectives in which one rank was certainly the last one.
     pub(super) certain: u64,
     pub(super) ranks: BTreeMap<u64, LastCount>,
@@ -49,11 +49,11 @@ pub(super) struct Sums {
     pub(super) names: Vec<String>,
     numbers: BTreeMap<String, usize>,
     /// By group and function.
-    pub(super) functions: BTreeMap<(usize, usize), (PartTimes, Lasts)>,
+    pub(super) functions: BTreeMap<(usize, usize), (PartTimes, LastRanks)>,
     /// By group and process.
     pub(super) ranks: BTreeMap<(usize, ProcessId), PartTimes>,
     /// By group and group's rank, over all functions that are no messages.
-    pub(super) lasts: BTreeMap<usize, Lasts>,
+    pub(super) lasts: BTreeMap<usize, LastRanks>,
     /// By group and the ranks from and to.
     pub(super) links: BTreeMap<(usize, u64, u64), PartTimes>,
     pub(super) processes: BTreeMap<ProcessId, RankOf>,
@@ -61,7 +61,7 @@ pub(super) struct Sums {
     pub(super) members: BTreeMap<(usize, ProcessId), u64>,
 }
 
-impl Lasts {
+impl LastRanks {
     fn add(&mut self, round: &SplitRound) {
         let Some(last) = round.last else { return };
         self.certain += 1;

@@ -3,7 +3,7 @@
 use ascend_trace_recording::Trace;
 
 use crate::Node;
-use crate::released::Numbered;
+use crate::released::NumberedNode;
 
 /// A call or a task by its number in the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,10 +24,10 @@ impl Code {
         }
     }
 
-    pub(super) fn of_number(item: Numbered) -> Self {
+    pub(super) fn of_number(item: NumberedNode) -> Self {
         match item {
-            Numbered::Call(number) => Self(number),
-            Numbered::Task(number) => Self(number | TASK),
+            NumberedNode::Call(number) => Self(number),
+            NumberedNode::Task(number) => Self(number | TASK),
         }
     }
 

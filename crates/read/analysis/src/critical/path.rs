@@ -8,15 +8,15 @@ use super::outside_pauses::counted;
 use super::piece_owners::{Owners, PathItem};
 use super::pieces::Pieces;
 use super::segment::SegmentKind;
-use super::segments::{Piece, Segments};
+use super::segments::{PathPiece, Segments};
 use super::wait_reasons::{Cause, Causes, WaitReason, latest, of_ends};
 use crate::estimate::Learner;
 use crate::whatif::{EndOfPause, Handover, PauseCauses, PauseReader};
-use crate::{Certainty, Class, Fold, Needs, Node, Window};
+use crate::{AnalysisNeeds, Certainty, Fold, Node, TaskRole, Window};
 
 /// The cause of the end of a call or task.
 #[derive(Clone, Copy, Debug)]
-struct End {
+struct EndCause {
     cause: Cause,
     /// It became available after the wait had begun.
     is_held: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Links {
     begins: Table<Code>,
     ways: Table<WaitReason>,
     /// Of those alone that did wait.
-    ends: FxHashMap<Code, End>,
+    ends: FxHashMap<Code, EndCause>,
     /// The last item to end, and whether another thread or stream ended then as well.
     last: Option<(i64, Code)>,
     is_tied: bool,
@@ -113,7 +113,7 @@ impl Links {
             ..cause
         };
         let is_close = |one: i64, other: i64| (one - other).abs() <= cause.error;
-        let held = End {
+        let held = EndCause {
             cause,
             is_held: cause.leave > begin,
             tie: is_close(cause.leave, begin),
@@ -217,7 +217,7 @@ impl Fold for Links {
 /// Facts about an item on the path: as few as possible, since most calls and tasks of a program have
 /// one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fact {
+pub(super) struct PathItemFacts {
     own: PathItem,
     end: i64,
     /// The best estimate of its time, by how much its duration may be off, and by how much the clocks of host and device.
@@ -241,26 +241,26 @@ pub(crate) struct Path {
     goes_on: bool,
     walked: Vec<(Code, WaitReason)>,
     on: Marked,
-    ends: FxHashMap<Code, End>,
+    ends: FxHashMap<Code, EndCause>,
     /// The pauses on it that something seems to have ended, and their descriptions.
     ended: FxHashMap<Code, EndOfPause>,
     handovers: Vec<Handover>,
     causes: Causes,
     /// By place among the items of the path.
-    facts: Vec<Option<Fact>>,
+    facts: Vec<Option<PathItemFacts>>,
     owners: Owners,
     learner: Learner,
 }
 
 impl Path {
     /// The place of an item on the path, and the facts about it.
-    fn place(&self, code: Code) -> Option<(u32, &Fact)> {
+    fn place(&self, code: Code) -> Option<(u32, &PathItemFacts)> {
         let place = self.on.place(code)?;
         Some((place as u32, self.facts.get(place)?.as_ref()?))
     }
 
     /// Its pieces, from the end back.
-    fn pieces(&self) -> Vec<Piece> {
+    fn pieces(&self) -> Vec<PathPiece> {
         let mut pieces = Pieces::within(self.range, self.is_tied);
         let mut is_early = self.goes_on;
         let mut last = None;
@@ -321,7 +321,7 @@ pub(crate) struct PathPieces {
 impl Fold for Path {
     type Answer = PathPieces;
 
-    const NEEDS: Needs = Needs::Dependencies;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Dependencies;
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         let (on, facts, range) = (&self.on, &mut self.facts, self.range);
@@ -334,7 +334,7 @@ impl Fold for Path {
                 Node::Call(_) => None,
             };
             // Waits and records are as long as they were measured. The learner needs all other tasks.
-            let work = task.filter(|it| Class::of(trace, it) == Class::Work);
+            let work = task.filter(|it| TaskRole::of(trace, it) == TaskRole::Work);
             let placed = work.and_then(|it| learner.place(trace, it));
             let time = task.and_then(|it| it.time);
             let (Some(place), ran) = (on.place(code), node.range(trace)) else {
@@ -345,7 +345,7 @@ impl Fold for Path {
                 return;
             }
             let latest = latest(causes);
-            let fact = Fact {
+            let fact = PathItemFacts {
                 end: ran.end,
                 placed: placed.map_or(ran, |it| it.time),
                 error: placed.map_or(0, |it| it.error),

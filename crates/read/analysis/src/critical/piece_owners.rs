@@ -6,7 +6,7 @@ use ascend_trace_recording::Trace;
 use rustc_hash::FxHashMap;
 
 use super::segment::{Owner, Segment};
-use super::segments::Piece;
+use super::segments::PathPiece;
 use crate::{Lane, Node};
 
 /// A call or task on the path.
@@ -130,7 +130,7 @@ impl Owners {
     }
 
     /// A piece of the path that belongs to something.
-    pub(super) fn segment(&self, own: PathItem, piece: &Piece) -> Segment {
+    pub(super) fn segment(&self, own: PathItem, piece: &PathPiece) -> Segment {
         let (lane, name) = self.labels[own.label.0 as usize];
         let place = self.lanes[lane as usize];
         Segment {

@@ -2,13 +2,13 @@
 
 use ascend_trace_recording::TimeRange;
 
-use super::path::Fact;
+use super::path::PathItemFacts;
 use super::segment::SegmentKind;
-use super::segments::Piece;
+use super::segments::PathPiece;
 
 /// The pieces of a path on the way from its end back.
 pub(super) struct Pieces {
-    pub(super) found: Vec<Piece>,
+    pub(super) found: Vec<PathPiece>,
     /// The begin of the range, and the begin of the last piece that was added.
     from: i64,
     reached: i64,
@@ -43,7 +43,7 @@ impl Pieces {
         if range.is_empty() {
             return;
         }
-        self.found.push(Piece {
+        self.found.push(PathPiece {
             range,
             owner,
             kind,
@@ -55,7 +55,7 @@ impl Pieces {
 
     /// The next piece ends with an item. Where the bar of the item ends later than its estimate, the rest belongs to the
     /// last piece.
-    pub(super) fn end_at(&mut self, owner: u32, fact: &Fact) {
+    pub(super) fn end_at(&mut self, owner: u32, fact: &PathItemFacts) {
         let rest = self.reached.saturating_sub(fact.placed.end);
         let error = match rest > 0 {
             true => fact.error.saturating_add(fact.clocks),

@@ -12,12 +12,12 @@ use super::segment::SegmentKind;
 use super::segments::Segments;
 use crate::columns::declare::*;
 use crate::whatif::Handover;
-use crate::{Fold, Step, Window};
+use crate::{Fold, Window, WindowSize};
 
 table_row! {
 /// Pieces of the path of one kind and name.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Share {
+pub struct PathShare {
     pub share: f64 => column("share", ColumnKind::Share, |it: &Self| it.share.into(), "share of the range, 0 to 1").shown("share", 0);
     => column("", Duration, |it: &Self| Value::estimate((it.total_ns, it.error_ns), 0), "the time and its error").shown("time", 0);
     pub count: u64 => column("count", Count, |it: &Self| it.count.into(), "how many pieces").shown("pieces", 0);
@@ -30,7 +30,7 @@ pub struct Share {
 
 /// How often the recording is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pass {
+pub enum ReadingPass {
     /// For the causes of everything.
     Causes,
     /// For the items of the path.
@@ -44,9 +44,9 @@ pub struct Critical {
     pub end_ns: i64,
     /// Longest first; together they make up the path.
     #[serde(serialize_with = "rows")]
-    pub kinds: Vec<Share>,
+    pub kinds: Vec<PathShare>,
     #[serde(serialize_with = "rows")]
-    pub names: Vec<Share>,
+    pub names: Vec<PathShare>,
     /// Pieces before which the path may have come another way, by the error bars.
     pub ties: u64,
     /// How threads seem to wait for each other outside of AscendCL, with the number of these waits on the path.
@@ -70,7 +70,7 @@ impl Critical {
     /// When the file cannot be read.
     pub fn of_recording(
         recording: &mut Recording,
-        step: Step,
+        step: WindowSize,
         range: impl Into<TimeRange>,
     ) -> Result<Self, OpenError> {
         let found = Self::of_recording_while(recording, step, range, |_, _| true)?;
@@ -84,17 +84,18 @@ impl Critical {
     /// When the file cannot be read.
     pub fn of_recording_while(
         recording: &mut Recording,
-        step: Step,
+        step: WindowSize,
         range: impl Into<TimeRange>,
-        mut keep_on: impl FnMut(Pass, i64) -> bool,
+        mut keep_on: impl FnMut(ReadingPass, i64) -> bool,
     ) -> Result<Option<Self>, OpenError> {
         let range = range.into();
         let links = Links::within(range, recording.entities());
-        let Some(path) = links.of_recording(recording, step, |it| keep_on(Pass::Causes, it))?
+        let Some(path) =
+            links.of_recording(recording, step, |it| keep_on(ReadingPass::Causes, it))?
         else {
             return Ok(None);
         };
-        let found = path.of_recording(recording, step, |it| keep_on(Pass::Pieces, it))?;
+        let found = path.of_recording(recording, step, |it| keep_on(ReadingPass::Pieces, it))?;
         Ok(found.map(|found| Self::reported(range, found)))
     }
 
@@ -134,10 +135,10 @@ fn count(sums: &mut Sums, key: (SegmentKind, Option<Arc<str>>), (length, open): 
 }
 
 /// Longest first.
-fn shares(sums: Sums, range: TimeRange) -> Vec<Share> {
+fn shares(sums: Sums, range: TimeRange) -> Vec<PathShare> {
     let length = range.duration().max(1);
     let shares = sums.into_iter();
-    let shares = shares.map(|((kind, name), (count, total_ns, error))| Share {
+    let shares = shares.map(|((kind, name), (count, total_ns, error))| PathShare {
         kind,
         name: name.map(|it| it.to_string()),
         count,
@@ -146,7 +147,7 @@ fn shares(sums: Sums, range: TimeRange) -> Vec<Share> {
         error_ns: error.min(total_ns.max(length - total_ns)),
         share: total_ns as f64 / length as f64,
     });
-    let mut shares: Vec<Share> = shares.collect();
+    let mut shares: Vec<PathShare> = shares.collect();
     shares.sort_by_key(|it| std::cmp::Reverse(it.total_ns));
     shares
 }

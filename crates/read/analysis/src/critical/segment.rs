@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 
 use super::wait_reasons::{WaitReason, is_wait};
 use crate::columns::declare::*;
-use crate::{Class, Node};
+use crate::{Node, TaskRole};
 
 /// Activity on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema)]
@@ -71,9 +71,9 @@ impl SegmentKind {
             return Self::Call;
         };
         let task = trace.task(id);
-        match (Class::of(trace, task), task.kind) {
-            (Class::Callback, _) => Self::Callback,
-            (class, _) if class == Class::Mark || is_wait(class) => Self::Event,
+        match (TaskRole::of(trace, task), task.kind) {
+            (TaskRole::Callback, _) => Self::Callback,
+            (class, _) if class == TaskRole::Mark || is_wait(class) => Self::Event,
             (_, TaskKind::Collective) => Self::Communication,
             (_, TaskKind::Memcpy | TaskKind::Memset) => Self::Copy,
             _ => Self::Computing,

@@ -11,7 +11,7 @@ use super::segment::{Segment, SegmentKind};
 
 /// A piece of the path, and the place of its owner.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
+pub(super) struct PathPiece {
     pub(super) range: TimeRange,
     pub(super) owner: u32,
     pub(super) kind: SegmentKind,
@@ -23,21 +23,25 @@ pub(super) struct Piece {
 /// The pieces of a path by begin. Each is made when it is asked for.
 #[derive(Clone, Default)]
 pub struct Segments {
-    pieces: Vec<Piece>,
-    on: Arc<On>,
+    pieces: Vec<PathPiece>,
+    on: Arc<PathItems>,
 }
 
 /// The items of a path: `None` for unreadable ones.
 #[derive(Debug, Default)]
-struct On {
+struct PathItems {
     facts: Vec<Option<PathItem>>,
     owners: Owners,
 }
 
 impl Segments {
     /// The owner of each piece is the place of an existing fact.
-    pub(super) fn new(pieces: Vec<Piece>, facts: Vec<Option<PathItem>>, owners: Owners) -> Self {
-        let on = Arc::new(On { facts, owners });
+    pub(super) fn new(
+        pieces: Vec<PathPiece>,
+        facts: Vec<Option<PathItem>>,
+        owners: Owners,
+    ) -> Self {
+        let on = Arc::new(PathItems { facts, owners });
         Self { pieces, on }
     }
 
@@ -49,11 +53,11 @@ impl Segments {
         self.pieces.is_empty()
     }
 
-    fn own(&self, piece: &Piece) -> Option<PathItem> {
+    fn own(&self, piece: &PathPiece) -> Option<PathItem> {
         *self.on.facts.get(piece.owner as usize)?
     }
 
-    fn segment(&self, piece: &Piece) -> Option<Segment> {
+    fn segment(&self, piece: &PathPiece) -> Option<Segment> {
         Some(self.on.owners.segment(self.own(piece)?, piece))
     }
 
@@ -82,7 +86,7 @@ impl Segments {
     /// Those of some processes, by number.
     #[must_use]
     pub fn of_processes(&self, wanted: impl Fn(u32) -> bool) -> Self {
-        let is_wanted = |piece: &&Piece| {
+        let is_wanted = |piece: &&PathPiece| {
             let process = self.own(piece).map(|own| self.on.owners.process(own));
             process.is_some_and(&wanted)
         };

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::item_code::Code;
 use crate::dependencies::runs;
-use crate::{Certainty, Class, Node, Release, ReleaseKind, Window, released};
+use crate::{Certainty, Node, Release, ReleaseKind, TaskRole, Window, released};
 
 /// How one thing waited for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -93,7 +93,7 @@ impl Cause {
 
 /// What ran last on a stream or thread.
 #[derive(Clone, Copy, Debug)]
-struct Last {
+struct LastRun {
     code: Code,
     end: i64,
     error: i64,
@@ -102,8 +102,8 @@ struct Last {
 /// Finds the cause of each call and task, in order.
 #[derive(Debug, Default)]
 pub(super) struct Causes {
-    streams: FxHashMap<StreamId, Last>,
-    threads: FxHashMap<ThreadId, Last>,
+    streams: FxHashMap<StreamId, LastRun>,
+    threads: FxHashMap<ThreadId, LastRun>,
 }
 
 impl Causes {
@@ -156,7 +156,7 @@ impl Causes {
             });
         }
         if call.depth == 0 {
-            let last = Last {
+            let last = LastRun {
                 code: Code::of(trace, Node::Call(id)),
                 end: call.end,
                 error: 0,
@@ -187,7 +187,7 @@ impl Causes {
                 error: last.error,
             });
         }
-        let last = Last {
+        let last = LastRun {
             code: Code::of(trace, Node::Task(id)),
             end: time.end,
             error: time.local_error,
@@ -222,6 +222,6 @@ pub(super) fn latest(causes: &[Cause]) -> Option<(Cause, Option<Code>)> {
 }
 
 /// Whether a task waits for what others do.
-pub(super) fn is_wait(class: Class) -> bool {
-    matches!(class, Class::EventWait | Class::SignalWait)
+pub(super) fn is_wait(class: TaskRole) -> bool {
+    matches!(class, TaskRole::EventWait | TaskRole::SignalWait)
 }

@@ -31,22 +31,22 @@ struct Signal {
 }
 
 /// Use of a notify or a value by a call.
-enum Use {
+enum SignalUse {
     SetNotify(u64),
     AwaitNotify(u64),
     SetValue(u64, u64),
-    AwaitValue(u64, Wanted),
+    AwaitValue(u64, ValueCondition),
 }
 
 /// Condition of a wait for a value.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct ValueCondition {
     value: u64,
     /// `aclrtValueWait`'s flag; `None` for a wait with an unrecorded condition.
     flag: Option<u64>,
 }
 
-impl Wanted {
+impl ValueCondition {
     fn accepts(self, written: u64) -> bool {
         match self.flag {
             Some(0) => written.wrapping_sub(self.value).cast_signed() >= 0,
@@ -62,8 +62,8 @@ impl Signals {
     /// Notes the object that a call sets.
     pub(super) fn note(&mut self, trace: &Trace, call: &Call) {
         let (place, value) = match usage(trace, call) {
-            Some(Use::SetNotify(place)) => (place, 0),
-            Some(Use::SetValue(place, value)) => (place, value),
+            Some(SignalUse::SetNotify(place)) => (place, 0),
+            Some(SignalUse::SetValue(place, value)) => (place, value),
             _ => return,
         };
         if let Some(task) = call.task.filter(|task| trace.runs(trace.task(*task))) {
@@ -82,12 +82,12 @@ impl Signals {
             return CallDependency::Nothing;
         }
         let set = match usage(trace, call) {
-            Some(Use::AwaitNotify(place)) => {
+            Some(SignalUse::AwaitNotify(place)) => {
                 let ordinal = self.ordinal(trace, id, call, place);
                 let sets = &self.signal(trace, call, place).sets;
                 sets.get(ordinal).map(|set| set.2)
             }
-            Some(Use::AwaitValue(place, wanted)) => {
+            Some(SignalUse::AwaitValue(place, wanted)) => {
                 let sets = &self.signal(trace, call, place).sets;
                 let (before, after) = sets.split_at(sets.partition_point(|it| it.0 < call.begin));
                 let wanted = |set: &&(i64, u64, TaskId)| wanted.accepts(set.1);
@@ -122,34 +122,34 @@ impl Signals {
     }
 }
 
-fn usage(trace: &Trace, call: &Call) -> Option<Use> {
+fn usage(trace: &Trace, call: &Call) -> Option<SignalUse> {
     let function = trace.function(call.function);
     let arg = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
     let (notify, counter) = (arg(ArgPart::Notify), arg(ArgPart::Counter));
     if function.is(Fact::Sets) {
         return Some(match (notify, counter) {
-            (Some(notify), _) => Use::SetNotify(notify),
+            (Some(notify), _) => SignalUse::SetNotify(notify),
             // The new value of a counting notify is in unrecorded memory.
-            (None, Some(counter)) => Use::SetValue(counter, 0),
-            (None, None) => Use::SetValue(arg(ArgPart::Address)?, arg(ArgPart::Value)?),
+            (None, Some(counter)) => SignalUse::SetValue(counter, 0),
+            (None, None) => SignalUse::SetValue(arg(ArgPart::Address)?, arg(ArgPart::Value)?),
         });
     }
     if !function.is(Fact::Awaits) {
         return None;
     }
-    let unknown = Wanted {
+    let unknown = ValueCondition {
         value: 0,
         flag: None,
     };
     Some(match (notify, counter) {
-        (Some(notify), _) => Use::AwaitNotify(notify),
-        (None, Some(counter)) => Use::AwaitValue(counter, unknown),
+        (Some(notify), _) => SignalUse::AwaitNotify(notify),
+        (None, Some(counter)) => SignalUse::AwaitValue(counter, unknown),
         (None, None) => {
-            let wanted = Wanted {
+            let wanted = ValueCondition {
                 value: arg(ArgPart::Value)?,
                 flag: arg(ArgPart::Condition),
             };
-            Use::AwaitValue(arg(ArgPart::Address)?, wanted)
+            SignalUse::AwaitValue(arg(ArgPart::Address)?, wanted)
         }
     })
 }

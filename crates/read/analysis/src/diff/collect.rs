@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use ascend_trace_recording::{StreamId, TaskId, Trace};
 use rustc_hash::FxHashMap;
 
-use super::operation_order::{Orders, Usual};
-use super::series::{Key, Measured, Names, Series, Single, Steps, SubjectKind};
+use super::operation_order::{Orders, UsualSequence};
+use super::series::{Key, Measured, Names, SampledValues, Series, Steps, SubjectKind};
 use crate::dependencies::runs;
 use crate::estimate::Learner;
 use crate::stats::{self, StepStats, operation};
-use crate::steps::{Cut, Lap, Plan};
-use crate::{Class, Fold, Lane, Window};
+use crate::steps::{FoundStep, LoopSteps, RecordingSteps};
+use crate::{Fold, Lane, TaskRole, Window};
 
 /// Steps from which on the first is left out: it warms up.
 const MANY: usize = 5;
@@ -32,7 +32,7 @@ pub(super) struct Group {
     /// The numbers of the steps that are compared.
     pub(super) steps: Vec<u32>,
     pub(super) series: BTreeMap<Key, Series>,
-    pub(super) usual: Usual,
+    pub(super) usual: UsualSequence,
 }
 
 /// The sums of one recording on its way.
@@ -42,20 +42,20 @@ pub(super) struct Collect {
     /// By the number of the process; empty where the recording is taken as a whole.
     loops: BTreeMap<u32, Loop>,
     sums: stats::Steps,
-    single: FxHashMap<u32, Single>,
+    single: FxHashMap<u32, SampledValues>,
     learner: Learner,
 }
 
 /// The steps of one process.
 #[derive(Debug)]
 struct Loop {
-    cuts: Vec<Cut>,
+    cuts: Vec<FoundStep>,
     steps: Steps,
     orders: Orders,
 }
 
 impl Loop {
-    fn of(lap: &Lap) -> Self {
+    fn of(lap: &LoopSteps) -> Self {
         Self {
             steps: Steps::of(lap.cuts.len()),
             orders: Orders::of(first(lap.cuts.len()), lap.cuts.len()),
@@ -73,7 +73,7 @@ impl Loop {
 
 impl Collect {
     /// Without steps, the recording is taken as a whole.
-    pub(super) fn of(plan: &Plan) -> Self {
+    pub(super) fn of(plan: &RecordingSteps) -> Self {
         let loops = plan
             .laps
             .iter()
@@ -123,7 +123,7 @@ impl Collect {
 
     fn task(&mut self, trace: &Trace, id: TaskId) {
         let task = trace.task(id);
-        if Class::of(trace, task) != Class::Work || !runs(trace, id) {
+        if TaskRole::of(trace, task) != TaskRole::Work || !runs(trace, id) {
             return;
         }
         let process = trace.process(trace.stream(task.stream).process).serial;

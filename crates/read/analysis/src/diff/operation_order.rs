@@ -17,7 +17,7 @@ pub(super) type OperationPlace = (i64, u32, u32);
 
 /// One operation of a step.
 #[derive(Clone, Debug)]
-struct Asked {
+struct StepOperation {
     place: OperationPlace,
     name: u32,
     shape: Option<u32>,
@@ -29,7 +29,7 @@ struct Asked {
 pub(super) struct Orders {
     from: u32,
     stride: u32,
-    steps: BTreeMap<u32, Vec<Asked>>,
+    steps: BTreeMap<u32, Vec<StepOperation>>,
     shapes: FxHashMap<String, u32>,
 }
 
@@ -59,7 +59,7 @@ impl Orders {
     ) {
         let next = self.shapes.len() as u32;
         let shape = shape().map(|it| *self.shapes.entry(it).or_insert(next));
-        self.steps.entry(step).or_default().push(Asked {
+        self.steps.entry(step).or_default().push(StepOperation {
             place,
             name,
             shape,
@@ -68,7 +68,7 @@ impl Orders {
     }
 
     /// The sequence that most steps have, the earliest of several.
-    pub(super) fn usual(mut self, names: &Names) -> Usual {
+    pub(super) fn usual(mut self, names: &Names) -> UsualSequence {
         let mut found: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
         for (step, asked) in &mut self.steps {
             asked.sort_by_key(|it| it.place);
@@ -77,18 +77,18 @@ impl Orders {
         }
         let most = found.values().max_by_key(|it| (it.len(), u32::MAX - it[0]));
         let Some(steps) = most else {
-            return Usual::default();
+            return UsualSequence::default();
         };
         let mut shapes = vec![String::new(); self.shapes.len()];
         let all = self.shapes.into_iter();
         all.for_each(|(shape, number)| shapes[number as usize] = shape);
-        let own: Vec<&Vec<Asked>> = steps.iter().map(|it| &self.steps[it]).collect();
+        let own: Vec<&Vec<StepOperation>> = steps.iter().map(|it| &self.steps[it]).collect();
         let operations = own[0].iter().enumerate().map(|(place, asked)| Operation {
             name: names.of(asked.name).1.clone(),
             shape: asked.shape.map(|it| shapes[it as usize].clone()),
             mean: mean(own.iter().filter_map(|it| it[place].time)),
         });
-        Usual {
+        UsualSequence {
             operations: operations.collect(),
         }
     }
@@ -110,7 +110,7 @@ pub(super) struct Operation {
 
 /// The sequence of operations that most steps have.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Usual {
+pub(super) struct UsualSequence {
     pub(super) operations: Vec<Operation>,
 }
 
@@ -159,7 +159,7 @@ pub struct Edit {
 
 /// Two usual sequences, aligned.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Aligned {
+pub(super) struct AlignedSequences {
     /// Operations that both have at the same place.
     pub(super) count: u64,
     pub(super) edits: Vec<Edit>,
@@ -167,9 +167,9 @@ pub(super) struct Aligned {
     pub(super) worst: FxHashMap<String, (i64, u64)>,
 }
 
-impl Aligned {
-    pub(super) fn of(a: &Usual, b: &Usual) -> Self {
-        let names = |it: &Usual| -> Vec<String> {
+impl AlignedSequences {
+    pub(super) fn of(a: &UsualSequence, b: &UsualSequence) -> Self {
+        let names = |it: &UsualSequence| -> Vec<String> {
             it.operations.iter().map(|it| it.name.clone()).collect()
         };
         let pairs = align(&names(a), &names(b));
@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     /// Operations such as `MatMul:4x4@10`, with shapes and times.
-    fn usual(text: &str) -> Usual {
+    fn usual(text: &str) -> UsualSequence {
         let operations = text.split_whitespace().map(|word| {
             let (word, time) = word.split_once('@').unwrap_or((word, "1"));
             let (name, shape) = word.split_once(':').unwrap_or((word, ""));
@@ -294,13 +294,13 @@ mod tests {
                 mean: time.parse().ok(),
             }
         });
-        Usual {
+        UsualSequence {
             operations: operations.collect(),
         }
     }
 
     fn edits(a: &str, b: &str) -> Vec<String> {
-        let aligned = Aligned::of(&usual(a), &usual(b));
+        let aligned = AlignedSequences::of(&usual(a), &usual(b));
         let text = |it: &Edit| {
             let was = it.was.as_deref().unwrap_or("-");
             let after = it.after.as_deref().unwrap_or("-");
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn the_place_that_differs_most_is_kept() {
-        let aligned = Aligned::of(&usual("M@10 A@1 M@10"), &usual("C M@11 A@1 M@25"));
+        let aligned = AlignedSequences::of(&usual("M@10 A@1 M@10"), &usual("C M@11 A@1 M@25"));
         assert_eq!(aligned.worst["M"], (15, 4));
         assert_eq!((aligned.worst["A"], aligned.count), ((0, 0), 3));
     }

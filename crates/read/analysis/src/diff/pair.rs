@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::collect::Group;
-use super::operation_order::{Aligned, Edit};
-use super::row::Row;
+use super::operation_order::{AlignedSequences, Edit};
+use super::row::DiffRow;
 use super::series::{Key, Series, SubjectKind};
 
 /// Changes below this part of a step are not reported.
@@ -27,21 +27,21 @@ pub struct Pair {
     pub edits: Vec<Edit>,
     /// Changes first, by their impact on a step.
     #[serde(serialize_with = "crate::columns::rows")]
-    pub rows: Vec<Row>,
+    pub rows: Vec<DiffRow>,
 }
 
 impl Pair {
     pub(super) fn of(a: &Group, b: &Group) -> Self {
         let has_steps = a.process.is_some();
         let sampled = has_steps.then_some((a.steps.as_slice(), b.steps.as_slice()));
-        let aligned = Aligned::of(&a.usual, &b.usual);
+        let aligned = AlignedSequences::of(&a.usual, &b.usual);
         let none = Series::default();
         let keys: BTreeSet<&Key> = a.series.keys().chain(b.series.keys()).collect();
         let rows = keys.into_iter().map(|key| {
             let series = |it: &'_ Group| it.series.get(key).cloned();
             let (one, other) = (series(a), series(b));
             let one = one.as_ref().unwrap_or(&none);
-            let mut row = Row::of(key, one, other.as_ref().unwrap_or(&none), sampled);
+            let mut row = DiffRow::of(key, one, other.as_ref().unwrap_or(&none), sampled);
             if let Some((there, place)) = aligned.worst.get(&key.1)
                 && key.0 == SubjectKind::Operation
                 && *place > 0
@@ -72,7 +72,7 @@ impl Pair {
                 .iter()
                 .filter(|it| it.kind == SubjectKind::Operation);
             let mut own = own.filter(|it| it.name == name);
-            own.any(Row::has_other_count)
+            own.any(DiffRow::has_other_count)
         };
         for edit in &mut self.edits {
             edit.certain = differs(&edit.name);

@@ -8,10 +8,10 @@ use super::ALPHA;
 use super::collect::{Collect, Group, first};
 use super::pair::Pair;
 use super::rank_test::{correct, least};
-use super::row::{Row, Verdict};
+use super::row::{DiffRow, Verdict};
 use super::series::SubjectKind;
-use crate::steps::{Cut, Finder, LoopId, Origin, Plan, Wanted};
-use crate::{Fold, Step, Window};
+use crate::steps::{Finder, FoundStep, LoopId, Origin, RecordingSteps, StepDefinition};
+use crate::{Fold, Window, WindowSize};
 
 /// Facts about the steps of one process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -44,7 +44,7 @@ pub struct Diff {
 
 impl Diff {
     /// Of two traces in memory.
-    pub fn of(a: &Window<'_>, b: &Window<'_>, wanted: Wanted<'_>) -> Self {
+    pub fn of(a: &Window<'_>, b: &Window<'_>, wanted: StepDefinition<'_>) -> Self {
         let mut plans = [a, b].map(|it| Finder::new(wanted).of(it));
         let summaries = summaries([a.trace, b.trace], &mut plans);
         let groups = [Collect::of(&plans[0]).of(a), Collect::of(&plans[1]).of(b)];
@@ -57,8 +57,8 @@ impl Diff {
     /// When a file cannot be read.
     pub fn of_recordings(
         recordings: [&mut Recording; 2],
-        step: Step,
-        wanted: Wanted<'_>,
+        step: WindowSize,
+        wanted: StepDefinition<'_>,
     ) -> Result<Self, OpenError> {
         let [a, b] = recordings;
         let plan = |recording: &mut Recording| {
@@ -75,12 +75,12 @@ impl Diff {
     /// When a file cannot be read.
     pub fn of_plans(
         recordings: [&mut Recording; 2],
-        step: Step,
-        mut plans: [Plan; 2],
+        step: WindowSize,
+        mut plans: [RecordingSteps; 2],
     ) -> Result<Self, OpenError> {
         let [a, b] = recordings;
         let summaries = summaries([a.entities(), b.entities()], &mut plans);
-        let groups = |recording: &mut Recording, plan: &Plan| {
+        let groups = |recording: &mut Recording, plan: &RecordingSteps| {
             let groups = Collect::of(plan).of_recording(recording, step, |_| true)?;
             Ok::<_, OpenError>(groups.unwrap_or_default())
         };
@@ -122,7 +122,7 @@ impl Diff {
         &self,
         kind: SubjectKind,
         is_wanted: impl Fn(&str) -> bool,
-    ) -> impl Iterator<Item = (&Row, f64)> {
+    ) -> impl Iterator<Item = (&DiffRow, f64)> {
         let rows = self.pairs.iter().flat_map(|pair| &pair.rows);
         let rows = rows.filter(move |it| it.kind == kind && is_wanted(&it.name));
         rows.map(|it| (it, least(it.a.steps as usize, it.b.steps as usize)))
@@ -136,14 +136,14 @@ impl Diff {
 }
 
 /// The steps of both recordings. Unless both have some, none are compared. Of several loops of a process, only the first is.
-fn summaries(entities: [&Trace; 2], plans: &mut [Plan; 2]) -> [Vec<Summary>; 2] {
+fn summaries(entities: [&Trace; 2], plans: &mut [RecordingSteps; 2]) -> [Vec<Summary>; 2] {
     plans
         .iter_mut()
         .for_each(|plan| plan.laps.retain(|it, _| it.number == 0));
-    if plans.iter().any(Plan::is_empty) {
+    if plans.iter().any(RecordingSteps::is_empty) {
         plans.iter_mut().for_each(|it| it.laps.clear());
     }
-    let of = |trace: &Trace, plan: &Plan| -> Vec<Summary> {
+    let of = |trace: &Trace, plan: &RecordingSteps| -> Vec<Summary> {
         let laps = plan.laps.iter().map(|(of, lap)| {
             let about = trace.process_numbered(of.process);
             let about = about.map(|it| trace.process(it));
@@ -162,11 +162,11 @@ fn summaries(entities: [&Trace; 2], plans: &mut [Plan; 2]) -> [Vec<Summary>; 2] 
 }
 
 /// The steps of the first two processes that are compared, if both recordings have steps.
-pub fn paired(entities: [&Trace; 2], plans: &[Plan; 2]) -> Option<[Vec<Cut>; 2]> {
+pub fn paired(entities: [&Trace; 2], plans: &[RecordingSteps; 2]) -> Option<[Vec<FoundStep>; 2]> {
     let mut plans = plans.clone();
     let [a, b] = summaries(entities, &mut plans);
     let (one, other) = *matched(&a, &b).first()?;
-    let cuts = |plan: &Plan, summary: Option<&Summary>| {
+    let cuts = |plan: &RecordingSteps, summary: Option<&Summary>| {
         let lap = plan.laps.get(&LoopId::first(summary?.process))?;
         Some(lap.cuts.clone())
     };

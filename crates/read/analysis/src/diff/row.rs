@@ -42,7 +42,7 @@ impl Verdict {
 
 /// Values of one recording. Without steps, each operation, call or stall counts as a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Amount {
+pub struct RecordingValues {
     pub steps: u64,
     pub count: f64,
     pub typical_ns: Option<i64>,
@@ -51,7 +51,7 @@ pub struct Amount {
 table_row! {
 /// One thing in both recordings.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct DiffRow {
     pub impact_ns: i64 => column("impact_ns", Change, |it: &Self| it.impact_ns.into(), "by how much it makes an average step longer").shown("adds", 0);
     pub verdict: Verdict => column("verdict", Word, |it: &Self| it.verdict.name().into(), "`same`, `longer`, `shorter`, `more`, `fewer`, `new` or `gone`");
     => column("", Word, |it: &Self| it.word().into(), "the verdict, or `within error`").shown("it is", 0);
@@ -80,8 +80,8 @@ pub struct Row {
     pub place: Option<u64> => column("place", Id, |it: &Self| it.place.into(), "the operation of B's usual step with the largest difference in time, from 1");
     pub there_ns: Option<i64> => column("there_ns", Change, |it: &Self| it.there_ns.into(), "the difference there");
     => column("", Text, |it: &Self| it.most_of_it().into(), "the difference there, and the number of the operation").text("most of it");
-    pub a: Amount;
-    pub b: Amount;
+    pub a: RecordingValues;
+    pub b: RecordingValues;
     /// By how much the two halves of a side differ, the larger of both sides.
     pub(super) drift_ns: i64;
     /// All steps of a side have the same number of them, and the sides differ.
@@ -98,7 +98,7 @@ const AGREEING: usize = 3;
 /// Smaller errors, as a part of the time in A, are left out.
 const SEEN: f64 = 0.0005;
 
-impl Row {
+impl DiffRow {
     fn part(&self, ns: Option<i64>) -> Value<'static> {
         let base = self.a.typical_ns.filter(|it| *it > 0);
         let part = ns.zip(base).map(|(ns, base)| ns as f64 / base as f64);
@@ -157,7 +157,7 @@ impl Row {
             }
             None => a.count != b.count,
         };
-        let per = |amount: &Amount, steps: usize| {
+        let per = |amount: &RecordingValues, steps: usize| {
             let share = amount.steps as f64 / steps.max(1) as f64;
             amount.typical_ns.unwrap_or(0) as f64 * share
         };
@@ -249,17 +249,17 @@ fn counts(series: &Series, steps: &[u32]) -> Vec<i64> {
     steps.iter().map(count).collect()
 }
 
-fn in_steps(times: &[i64], counts: &[i64]) -> Amount {
+fn in_steps(times: &[i64], counts: &[i64]) -> RecordingValues {
     let sum: i64 = counts.iter().sum();
-    Amount {
+    RecordingValues {
         steps: counts.iter().filter(|it| **it > 0).count() as u64,
         count: sum as f64 / counts.len().max(1) as f64,
         typical_ns: median(times),
     }
 }
 
-fn single(times: &[i64], series: &Series) -> Amount {
-    Amount {
+fn single(times: &[i64], series: &Series) -> RecordingValues {
+    RecordingValues {
         steps: series.count,
         count: series.count as f64,
         typical_ns: median(times),
@@ -267,7 +267,7 @@ fn single(times: &[i64], series: &Series) -> Amount {
 }
 
 /// What measuring leaves open of how long all of it takes in a step that has it; without steps, of one.
-fn open(amount: &Amount, series: &Series, steps: Option<usize>) -> i64 {
+fn open(amount: &RecordingValues, series: &Series, steps: Option<usize>) -> i64 {
     let in_step = match steps {
         Some(steps) if amount.steps > 0 => amount.count * steps as f64 / amount.steps as f64,
         _ => 1.0,
@@ -275,7 +275,7 @@ fn open(amount: &Amount, series: &Series, steps: Option<usize>) -> i64 {
     (series.open as f64 * in_step).round() as i64
 }
 
-fn total(amount: &Amount) -> f64 {
+fn total(amount: &RecordingValues) -> f64 {
     amount.typical_ns.unwrap_or(0) as f64 * amount.count
 }
 

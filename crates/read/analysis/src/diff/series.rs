@@ -125,12 +125,12 @@ pub(super) struct Steps {
     /// One step in this number is kept.
     stride: u32,
     cells: FxHashMap<(u32, u32), Value>,
-    counts: FxHashMap<u32, Counted>,
+    counts: FxHashMap<u32, StepFacts>,
 }
 
 /// Facts about all steps together, also of those that are not kept.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counted {
+struct StepFacts {
     count: u64,
     open: Option<i64>,
 }
@@ -197,13 +197,13 @@ impl Steps {
 /// Values one by one. When they are too many, every second one is dropped, so that the kept ones are
 /// spread evenly.
 #[derive(Debug)]
-pub(super) struct Single {
+pub(super) struct SampledValues {
     stride: u64,
     series: Series,
     open: Option<i64>,
 }
 
-impl Default for Single {
+impl Default for SampledValues {
     fn default() -> Self {
         Self {
             stride: 1,
@@ -213,7 +213,7 @@ impl Default for Single {
     }
 }
 
-impl Single {
+impl SampledValues {
     pub(super) fn add(&mut self, measured: Option<Measured>) {
         let number = self.series.count;
         self.series.count += 1;
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn single_values_are_kept_evenly() {
-        let mut single = Single::default();
+        let mut single = SampledValues::default();
         (0..20_000).for_each(|it| single.add(Some(Measured::exact(it))));
         let series = single.into_series();
         assert_eq!(series.count, 20_000);

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::shapes::Shapes;
 use super::{Comparability, Estimate, Location, Tally};
-use crate::Class;
+use crate::TaskRole;
 use crate::stats::replayed;
 
 /// Classes of one operation that are kept apart on a stream; further ones are one class.
@@ -128,7 +128,7 @@ impl Classes {
                     graph,
                     kind: task.kind,
                     sort: Comparability::of(trace, task),
-                    is_work: Class::of(trace, task) == Class::Work,
+                    is_work: TaskRole::of(trace, task) == TaskRole::Work,
                 });
                 number
             }

@@ -7,12 +7,12 @@ use super::{
     ClassKey, Classes, Comparability, Estimate, FEW_TICKS, Location, Measured, Tallies, Tally,
     Totals,
 };
-use crate::Class;
+use crate::TaskRole;
 use crate::dependencies::runs;
 
 /// A class on one stream, up to now.
 #[derive(Clone, Debug, Default)]
-struct Learned {
+struct StreamClass {
     tally: Tally,
     location: Option<Location>,
     /// At this number of tasks, the location is made again.
@@ -21,7 +21,7 @@ struct Learned {
 
 /// The best estimate of the time of a task. Nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct EstimatedTime {
     pub time: TimeRange,
     /// By how much its duration may be off.
     pub error: i64,
@@ -29,7 +29,7 @@ pub struct Placed {
     pub common: i64,
 }
 
-impl Placed {
+impl EstimatedTime {
     /// A task with a time, in a class with this usual duration.
     pub(super) fn of(time: &TaskTime, location: Option<&Location>) -> Self {
         let measured = Measured::of(time);
@@ -67,14 +67,14 @@ pub struct Learner {
 }
 
 /// The classes of a stream.
-type Stream = FxHashMap<ClassKey, Learned>;
+type Stream = FxHashMap<ClassKey, StreamClass>;
 
 /// The most classes that are kept of a stream.
 const CLASSES: usize = 1024;
 
 impl Learner {
     /// Takes in the next task of its stream. `None` if it has no time.
-    pub fn place(&mut self, trace: &Trace, task: &Task) -> Option<Placed> {
+    pub fn place(&mut self, trace: &Trace, task: &Task) -> Option<EstimatedTime> {
         let time = task.time.as_ref()?;
         let key = self.classes.key(trace, task);
         let known = self.stream(task);
@@ -82,7 +82,7 @@ impl Learner {
             true => known.entry(key).or_default().take(trace, task),
             false => None,
         };
-        Some(Placed::of(time, location))
+        Some(EstimatedTime::of(time, location))
     }
 
     /// The usual duration of tasks like one without a time, and its error. `None` if none of its class had a time on its
@@ -103,7 +103,7 @@ impl Learner {
     }
 }
 
-impl Learned {
+impl StreamClass {
     /// Takes in a task, and returns the usual duration of such tasks.
     fn take(&mut self, trace: &Trace, task: &Task) -> Option<&Location> {
         let measured = task.time.as_ref().map(Measured::of);
@@ -139,13 +139,13 @@ impl Estimates {
     }
 
     /// The best estimate of a task. `None` if it has no time, or waited for others.
-    pub fn task(&self, trace: &Trace, task: &Task) -> Option<Placed> {
+    pub fn task(&self, trace: &Trace, task: &Task) -> Option<EstimatedTime> {
         let time = task.time.as_ref()?;
-        if Class::of(trace, task) != Class::Work {
+        if TaskRole::of(trace, task) != TaskRole::Work {
             return None;
         }
         let key = self.classes.find(trace, task);
-        Some(Placed::of(
+        Some(EstimatedTime::of(
             time,
             key.and_then(|it| self.totals.location(it)),
         ))

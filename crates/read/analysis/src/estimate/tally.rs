@@ -5,7 +5,7 @@ use ascend_trace_recording::{Task, Trace};
 
 use super::sample::Sample;
 use super::{Estimate, Location, Measured};
-use crate::Class;
+use crate::TaskRole;
 
 /// How much may be open of a duration, as a divisor of it: one tier for each, and one for more than that.
 const TIERS: [i64; 4] = [64, 16, 4, 2];
@@ -28,7 +28,7 @@ pub(crate) enum Comparability {
 
 impl Comparability {
     pub(crate) fn of(trace: &Trace, task: &Task) -> Self {
-        match Class::of(trace, task) == Class::Work && task.kind != TaskKind::Collective {
+        match TaskRole::of(trace, task) == TaskRole::Work && task.kind != TaskKind::Collective {
             true => Self::Alike,
             false => Self::Single,
         }

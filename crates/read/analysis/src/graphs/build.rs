@@ -4,7 +4,7 @@ use ascend_trace_format::api::{Fact, RetKind, Role};
 use ascend_trace_recording::{Call, CallId, GraphRef, ProcessId, Trace, is_capture_code};
 
 use super::return_codes::UNMATCHED;
-use super::{Graph, GraphIndex, GraphNode, Graphs, Making, Outcome, Replay};
+use super::{Graph, GraphIndex, GraphNode, GraphOrigin, Graphs, Outcome, Replay};
 
 impl Graphs {
     pub(super) fn take_all(&mut self, trace: &Trace) {
@@ -44,7 +44,7 @@ impl Graph {
         Self {
             process,
             serial,
-            making: Making::Captured,
+            making: GraphOrigin::Captured,
             origin: None,
             begin: None,
             end: None,
@@ -77,9 +77,9 @@ impl Graph {
             Role::CaptureEnd => self.ended(trace, id),
             Role::BuildGraph => {
                 self.begin = Some(id);
-                self.making = Making::Built;
+                self.making = GraphOrigin::Built;
             }
-            Role::BindStream => self.making = Making::Built,
+            Role::BindStream => self.making = GraphOrigin::Built,
             Role::UseGraph if trace.function(call.function).is(Fact::CompletesGraph) => {
                 self.end = Some(id);
                 self.outcome = Outcome::Ready;

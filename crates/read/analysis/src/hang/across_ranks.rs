@@ -28,7 +28,7 @@ pub struct Recorded<'r> {
 
 /// A rank that others wait for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Late {
+pub struct LateRank {
     pub rank: u64,
     /// How many ranks its communicator has.
     pub size: u64,
@@ -47,9 +47,9 @@ pub struct Late {
 type Key = (u64, u64, Option<usize>, u64, u64);
 
 /// The ranks that hold others up: first those that are the furthest behind, then those that no recording has.
-pub fn late(recordings: &[Recorded<'_>]) -> Vec<Late> {
+pub fn late(recordings: &[Recorded<'_>]) -> Vec<LateRank> {
     let all = members(recordings);
-    let mut found: BTreeMap<Key, Late> = BTreeMap::new();
+    let mut found: BTreeMap<Key, LateRank> = BTreeMap::new();
     for member in &all {
         let Some(awaited) = member.awaits() else {
             continue;
@@ -64,24 +64,24 @@ pub fn late(recordings: &[Recorded<'_>]) -> Vec<Late> {
             }
         }
     }
-    let mut found: Vec<Late> = found.into_values().collect();
+    let mut found: Vec<LateRank> = found.into_values().collect();
     found.sort_by_key(|it| (it.recording.is_none(), it.count, it.rank));
     found
 }
 
 /// What holds a member up at a rank, if that rank does.
-fn late_rank(all: &[Member<'_>], member: &Member<'_>, rank: u64, awaited: u64) -> Option<Late> {
+fn late_rank(all: &[Member<'_>], member: &Member<'_>, rank: u64, awaited: u64) -> Option<LateRank> {
     let mut own = all
         .iter()
         .filter(|it| it.comm.rank == rank && it.fits(member));
     let Some(one) = own.next() else {
-        return Some(Late::absent(rank, member, awaited));
+        return Some(LateRank::absent(rank, member, awaited));
     };
     // Another one that fits in the place of either may be meant.
     let peers = all.iter();
     let mut peers = peers.filter(|it| it.comm.rank == member.comm.rank && it.fits(one));
     let is_certain = own.next().is_none() && peers.nth(1).is_none();
-    (is_certain && one.is_behind(awaited)).then(|| Late::behind(one, awaited))
+    (is_certain && one.is_behind(awaited)).then(|| LateRank::behind(one, awaited))
 }
 
 /// A communicator of one of the recordings.
@@ -147,7 +147,7 @@ impl Member<'_> {
     }
 }
 
-impl Late {
+impl LateRank {
     fn key(&self) -> Key {
         (
             self.rank,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ascend_trace_recording::{ProcessId, Trace};
 
 use super::progress::Progress;
-use super::queues::Needs;
+use super::queues::CompletionCondition;
 use super::ranks::{CommKey, named};
 use super::report::CommState;
 use super::state::HangState;
@@ -61,7 +61,7 @@ fn heads(state: &HangState, progress: &Progress<'_>) -> HashMap<CommKey, u64> {
     let mut heads = HashMap::new();
     for stream in state.queues.busy() {
         let head = progress.stop(stream).or_else(|| progress.running(stream));
-        if let Some(Needs::Ranks(comm, number)) = head.map(|it| it.needs) {
+        if let Some(CompletionCondition::Ranks(comm, number)) = head.map(|it| it.needs) {
             let first = heads.entry(comm).or_insert(number);
             *first = number.min(*first);
         }

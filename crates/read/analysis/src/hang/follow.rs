@@ -13,9 +13,9 @@ use ascend_trace_recording::{ProcessId, StreamId, ThreadId, Trace};
 
 use super::events::EventKey;
 use super::hosts::Host;
-use super::labels::Words;
+use super::labels::Labels;
 use super::progress::{Progress, Record};
-use super::queues::{Entry, Needs, StreamPosition};
+use super::queues::{CompletionCondition, PendingTask, StreamPosition};
 use super::report::{Culprit, Link, RootKind, Subject};
 use super::state::HangState;
 
@@ -32,7 +32,7 @@ enum Step {
 /// A chain of waits on its way.
 #[derive(Debug)]
 pub(super) struct Follow<'a> {
-    words: Words<'a>,
+    words: Labels<'a>,
     trace: &'a Trace,
     state: &'a HangState,
     progress: &'a Progress<'a>,
@@ -41,7 +41,7 @@ pub(super) struct Follow<'a> {
 }
 
 impl<'a> Follow<'a> {
-    pub(super) fn new(words: Words<'a>, state: &'a HangState, progress: &'a Progress<'a>) -> Self {
+    pub(super) fn new(words: Labels<'a>, state: &'a HangState, progress: &'a Progress<'a>) -> Self {
         Self {
             words,
             trace: words.trace,
@@ -138,7 +138,7 @@ impl<'a> Follow<'a> {
         if let Some(abort) = self.state.hosts.aborted(stream) {
             return self.aborted(stream, *abort);
         }
-        let is_before = |it: &&Entry| before.is_none_or(|before| it.sequence < before);
+        let is_before = |it: &&PendingTask| before.is_none_or(|before| it.sequence < before);
         let stop = self.progress.stop(stream).filter(is_before);
         if let Some(entry) = stop {
             return self.stopped(stream, entry);
@@ -158,14 +158,20 @@ impl<'a> Follow<'a> {
     }
 
     /// A stream stops at a task.
-    fn stopped(&mut self, stream: StreamId, entry: &Entry) -> Culprit {
+    fn stopped(&mut self, stream: StreamId, entry: &PendingTask) -> Culprit {
         match entry.needs {
-            Needs::Event(event, generation) => self.event(stream, entry, (event, generation)),
-            Needs::Signal => self.signal(stream, entry),
-            Needs::Reports => self.callback(stream, entry),
-            Needs::Ranks(comm, number) => self.collective(stream, entry, (comm, number)),
-            Needs::HostFunction => self.host_function(stream, entry),
-            Needs::Device | Needs::Nothing | Needs::Record(..) => self.running(stream, entry),
+            CompletionCondition::Event(event, generation) => {
+                self.event(stream, entry, (event, generation))
+            }
+            CompletionCondition::Signal => self.signal(stream, entry),
+            CompletionCondition::Reports => self.callback(stream, entry),
+            CompletionCondition::Ranks(comm, number) => {
+                self.collective(stream, entry, (comm, number))
+            }
+            CompletionCondition::HostFunction => self.host_function(stream, entry),
+            CompletionCondition::Device
+            | CompletionCondition::Nothing
+            | CompletionCondition::Record(..) => self.running(stream, entry),
         }
     }
 
@@ -173,7 +179,7 @@ impl<'a> Follow<'a> {
     fn event(
         &mut self,
         stream: StreamId,
-        entry: &Entry,
+        entry: &PendingTask,
         (event, generation): (EventKey, u32),
     ) -> Culprit {
         let (name, event_name) = (self.words.stream(stream), self.words.event(event));
@@ -191,7 +197,7 @@ impl<'a> Follow<'a> {
     }
 
     /// A stream stops at a wait for a notify or a value.
-    fn signal(&mut self, stream: StreamId, entry: &Entry) -> Culprit {
+    fn signal(&mut self, stream: StreamId, entry: &PendingTask) -> Culprit {
         let place = StreamPosition {
             stream,
             sequence: entry.sequence,
@@ -225,7 +231,7 @@ impl<'a> Follow<'a> {
         self.stream(place.stream, Some(place.sequence))
     }
 
-    fn about_entry(&self, stream: StreamId, entry: &Entry) -> Subject {
+    fn about_entry(&self, stream: StreamId, entry: &PendingTask) -> Subject {
         Subject {
             call: Some(entry.call),
             ..self.words.about_stream(stream)

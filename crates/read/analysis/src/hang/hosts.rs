@@ -20,7 +20,7 @@ const RECENT_NS: i64 = 1_000_000_000;
 
 /// A call that may be gone from memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Past {
+pub(super) struct PastCall {
     /// Number of the call in the recording.
     pub(super) number: u32,
     pub(super) thread: ThreadId,
@@ -37,7 +37,7 @@ pub(super) struct Past {
     pub(super) is_poll: bool,
 }
 
-impl Past {
+impl PastCall {
     pub(super) fn of(trace: &Trace, id: CallId) -> Self {
         let call = trace.call(id);
         Self {
@@ -59,7 +59,7 @@ impl Past {
 
 /// A call that has not returned.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Open {
+pub(super) struct UnreturnedCall {
     /// Number in the recording; `None` while the recording goes on.
     pub(super) number: Option<u32>,
     pub(super) call: Call,
@@ -69,11 +69,11 @@ pub(super) struct Open {
 #[derive(Debug, Default)]
 pub(super) struct Host {
     /// The last calls that returned, the latest last.
-    pub(super) last: VecDeque<Past>,
+    pub(super) last: VecDeque<PastCall>,
     /// By depth.
-    pub(super) open: Vec<Open>,
+    pub(super) open: Vec<UnreturnedCall>,
     /// The last call in which it ran callbacks.
-    pub(super) report: Option<Past>,
+    pub(super) report: Option<PastCall>,
     /// Begin of its first call.
     pub(super) first: Option<i64>,
     /// It has submitted tasks.
@@ -100,14 +100,14 @@ impl Host {
     }
 
     /// The open call in which it waits for callbacks, or runs one.
-    pub(super) fn reporting(&self, trace: &Trace) -> Option<&Open> {
-        let role = |it: &Open| trace.function(it.call.function).role;
+    pub(super) fn reporting(&self, trace: &Trace) -> Option<&UnreturnedCall> {
+        let role = |it: &UnreturnedCall| trace.function(it.call.function).role;
         self.open.iter().find(|it| role(it) == Role::ProcessReport)
     }
 
     /// The open call that keeps it from going on: the innermost, unless it waits for callbacks there.
-    pub(super) fn blocked_in(&self, trace: &Trace) -> Option<&Open> {
-        let role = |it: &&Open| trace.function(it.call.function).role;
+    pub(super) fn blocked_in(&self, trace: &Trace) -> Option<&UnreturnedCall> {
+        let role = |it: &&UnreturnedCall| trace.function(it.call.function).role;
         self.open
             .last()
             .filter(|it| role(it) != Role::ProcessReport)
@@ -115,7 +115,7 @@ impl Host {
 
     /// The last call that queried completion, just before the end of the known time, if the thread is
     /// in no call.
-    pub(super) fn poll(&self, now: i64) -> Option<&Past> {
+    pub(super) fn poll(&self, now: i64) -> Option<&PastCall> {
         let last = self.last.back().filter(|_| self.open.is_empty());
         last.filter(|it| it.is_poll && now.saturating_sub(it.end) < RECENT_NS)
     }
@@ -135,9 +135,9 @@ impl Host {
 pub(super) struct Hosts {
     threads: HashMap<ThreadId, Host>,
     /// The first call of each process that reported a failure of the device.
-    failed: HashMap<ProcessId, Past>,
+    failed: HashMap<ProcessId, PastCall>,
     /// Streams with aborted tasks.
-    aborted: HashMap<StreamId, Past>,
+    aborted: HashMap<StreamId, PastCall>,
     subscriptions: Subscriptions,
     /// The first launch of a function that a thread of the runtime runs.
     functions: HashMap<ProcessId, i64>,
@@ -166,7 +166,7 @@ impl Hosts {
         threads
     }
 
-    pub(super) fn failed(&self, process: ProcessId) -> Option<&Past> {
+    pub(super) fn failed(&self, process: ProcessId) -> Option<&PastCall> {
         self.failed.get(&process)
     }
 
@@ -192,7 +192,7 @@ impl Hosts {
         servers
     }
 
-    pub(super) fn aborted(&self, stream: StreamId) -> Option<&Past> {
+    pub(super) fn aborted(&self, stream: StreamId) -> Option<&PastCall> {
         self.aborted.get(&stream)
     }
 
@@ -213,7 +213,7 @@ impl Hosts {
         self.subscriptions.note(trace, call);
         let host = self.threads.entry(call.thread).or_default();
         host.began(trace, call);
-        let past = Past::of(trace, id);
+        let past = PastCall::of(trace, id);
         if function.role == Role::ProcessReport {
             host.report = Some(past);
         }
@@ -239,7 +239,7 @@ impl Hosts {
     pub(super) fn open(&mut self, trace: &Trace, number: Option<u32>, call: &Call) {
         let host = self.threads.entry(call.thread).or_default();
         host.began(trace, call);
-        host.open.push(Open {
+        host.open.push(UnreturnedCall {
             number,
             call: *call,
         });

@@ -4,7 +4,7 @@ use ascend_trace_recording::units::duration;
 use ascend_trace_recording::{Call, ProcessId, StreamId, ThreadId, Trace};
 
 use super::events::EventKey;
-use super::hosts::Past;
+use super::hosts::PastCall;
 use super::report::Subject;
 
 /// A process that ended this long before the others does not wait for anything. Nanoseconds.
@@ -12,7 +12,7 @@ const BEFORE_NS: i64 = 100_000_000;
 
 /// Words for the things of a trace.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Words<'a> {
+pub(super) struct Labels<'a> {
     pub(super) trace: &'a Trace,
     /// The end of the known time.
     pub(super) now: i64,
@@ -28,7 +28,7 @@ fn last_end(trace: &Trace) -> Option<i64> {
     ends.collect::<Option<Vec<i64>>>()?.into_iter().max()
 }
 
-impl<'a> Words<'a> {
+impl<'a> Labels<'a> {
     pub(super) fn of(trace: &'a Trace, now: i64) -> Self {
         let device = trace.streams().first().map(|it| it.device);
         Self {
@@ -80,7 +80,7 @@ impl<'a> Words<'a> {
     }
 
     /// A call with its stream or event.
-    pub(super) fn past(&self, past: &Past) -> String {
+    pub(super) fn past(&self, past: &PastCall) -> String {
         let name = &self.trace.function(past.function).name;
         match (past.stream, past.event) {
             (Some(stream), _) => format!("{name} on {}", self.stream(stream)),

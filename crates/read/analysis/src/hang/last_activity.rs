@@ -9,7 +9,7 @@ use crate::dependencies::timed_out;
 
 /// The times at which something moved, in bounded memory.
 #[derive(Debug, Default)]
-pub(super) struct Moved {
+pub(super) struct ActivityTimes {
     /// Times after the parts until now.
     ahead: Vec<i64>,
     /// The last one, and the longest time between two. Nanoseconds.
@@ -17,7 +17,7 @@ pub(super) struct Moved {
     pub(super) longest_ns: i64,
 }
 
-impl Moved {
+impl ActivityTimes {
     pub(super) fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         for id in window.calls() {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use ascend_trace_recording::{StreamId, Trace};
 
 use super::events::EventKey;
-use super::queues::{Entry, Needs, Queue, StreamPosition};
+use super::queues::{CompletionCondition, PendingTask, Queue, StreamPosition};
 use super::ranks::CommKey;
 use super::state::HangState;
 
@@ -70,16 +70,16 @@ impl<'a> Progress<'a> {
     }
 
     /// The task at which a stream stops for good.
-    pub(super) fn stop(&self, stream: StreamId) -> Option<&'a Entry> {
+    pub(super) fn stop(&self, stream: StreamId) -> Option<&'a PendingTask> {
         self.first(Model::Quick, stream)
     }
 
     /// The first task of a stream that may be running, or waits for something that is not known to be done.
-    pub(super) fn running(&self, stream: StreamId) -> Option<&'a Entry> {
+    pub(super) fn running(&self, stream: StreamId) -> Option<&'a PendingTask> {
         self.first(Model::Held, stream)
     }
 
-    fn first(&self, model: Model, stream: StreamId) -> Option<&'a Entry> {
+    fn first(&self, model: Model, stream: StreamId) -> Option<&'a PendingTask> {
         let reached = *self.model(model).get(&stream)?;
         self.state.queues.stream(stream)?.entries().get(reached)
     }
@@ -128,22 +128,28 @@ impl<'a> Progress<'a> {
         has_moved
     }
 
-    fn can_pass(&self, model: Model, place: StreamPosition, entry: &Entry) -> bool {
+    fn can_pass(&self, model: Model, place: StreamPosition, entry: &PendingTask) -> bool {
         match entry.needs {
-            Needs::Nothing | Needs::Record(..) => true,
-            Needs::Device | Needs::HostFunction => model == Model::Quick,
-            Needs::Reports | Needs::Ranks(..) if model == Model::Held => false,
-            Needs::Event(event, generation) => match self.record(event, generation) {
+            CompletionCondition::Nothing | CompletionCondition::Record(..) => true,
+            CompletionCondition::Device | CompletionCondition::HostFunction => {
+                model == Model::Quick
+            }
+            CompletionCondition::Reports | CompletionCondition::Ranks(..)
+                if model == Model::Held =>
+            {
+                false
+            }
+            CompletionCondition::Event(event, generation) => match self.record(event, generation) {
                 Record::Done | Record::Unseen => true,
                 Record::At(record) => self.is_past_in(model, record),
                 Record::Never => false,
             },
-            Needs::Signal => {
+            CompletionCondition::Signal => {
                 let set = self.state.signals.get(&place);
                 set.is_some_and(|set| self.is_past_in(model, *set))
             }
-            Needs::Reports => self.is_served(place.stream),
-            Needs::Ranks(comm, number) => self.has_met(comm, number),
+            CompletionCondition::Reports => self.is_served(place.stream),
+            CompletionCondition::Ranks(comm, number) => self.has_met(comm, number),
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) struct StreamPosition {
 
 /// Condition for a task to be done, once its stream has reached it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Needs {
+pub(super) enum CompletionCondition {
     /// The device, for as long as it takes.
     Device,
     /// Nothing: it takes no time.
@@ -44,9 +44,9 @@ pub(super) enum Needs {
 
 /// A task that is not known to be done.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct PendingTask {
     pub(super) sequence: u32,
-    pub(super) needs: Needs,
+    pub(super) needs: CompletionCondition,
     pub(super) name: Arc<str>,
     /// The thread that submitted it, and when its call began.
     pub(super) thread: ThreadId,
@@ -58,7 +58,7 @@ pub(super) struct Entry {
 /// The tasks of one stream.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<PendingTask>,
     /// Everything submitted before this time is done.
     proved: i64,
     /// Tasks up to this number are done.
@@ -68,7 +68,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub(super) fn entries(&self) -> &VecDeque<Entry> {
+    pub(super) fn entries(&self) -> &VecDeque<PendingTask> {
         &self.entries
     }
 
@@ -79,8 +79,8 @@ impl Queue {
         found.ok()
     }
 
-    fn drain_done(&mut self) -> Vec<Entry> {
-        let is_done = |it: &Entry| {
+    fn drain_done(&mut self) -> Vec<PendingTask> {
+        let is_done = |it: &PendingTask| {
             it.begin < self.proved || self.done.is_some_and(|done| it.sequence <= done)
         };
         match self.entries.iter().rposition(is_done) {
@@ -116,8 +116,8 @@ impl Queues {
         self.records.get(&(event, generation)).copied()
     }
 
-    pub(super) fn push(&mut self, stream: StreamId, entry: Entry) {
-        if let Needs::Record(event, generation) = entry.needs {
+    pub(super) fn push(&mut self, stream: StreamId, entry: PendingTask) {
+        if let CompletionCondition::Record(event, generation) = entry.needs {
             let place = StreamPosition {
                 stream,
                 sequence: entry.sequence,
@@ -167,8 +167,8 @@ impl Queues {
         };
         let entry = queue.place_of(wait.sequence);
         let entry = entry.and_then(|place| queue.entries.get_mut(place));
-        if let Some(Entry {
-            needs: Needs::Event(_, number @ 0),
+        if let Some(PendingTask {
+            needs: CompletionCondition::Event(_, number @ 0),
             ..
         }) = entry
         {
@@ -189,11 +189,11 @@ impl Queues {
             for queue in self.streams.values_mut() {
                 for entry in queue.drain_done() {
                     match entry.needs {
-                        Needs::Record(event, generation) => {
+                        CompletionCondition::Record(event, generation) => {
                             self.records.remove(&(event, generation));
                         }
                         // The wait was over, so its record is.
-                        Needs::Event(event, generation) => {
+                        CompletionCondition::Event(event, generation) => {
                             proven.extend(self.records.get(&(event, generation)));
                         }
                         _ => {}

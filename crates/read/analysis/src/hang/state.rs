@@ -7,14 +7,14 @@ use ascend_trace_recording::{Call, CallId, Ending, Stream, StreamId, TaskId, Tra
 
 use super::events::{Events, Recording, holds};
 use super::hosts::Hosts;
-use super::last_activity::Moved;
-use super::queues::{Entry, Names, Needs, Queues, StreamPosition};
+use super::last_activity::ActivityTimes;
+use super::queues::{CompletionCondition, Names, PendingTask, Queues, StreamPosition};
 use super::ranks::{Ranks, Submitted};
 use super::usual_durations::Lengths;
 use crate::checks::{is_done, proves_stream};
 use crate::dependencies::{runs, streams_of, took_effect};
 use crate::released;
-use crate::{Class, Node, Window};
+use crate::{Node, TaskRole, Window};
 
 #[derive(Debug, Default)]
 pub(super) struct HangState {
@@ -22,7 +22,7 @@ pub(super) struct HangState {
     pub(super) events: Events,
     pub(super) hosts: Hosts,
     pub(super) ranks: Ranks,
-    pub(super) moved: Moved,
+    pub(super) moved: ActivityTimes,
     pub(super) lengths: Lengths,
     /// By a wait for a notify or a value: what sets it.
     pub(super) signals: HashMap<StreamPosition, StreamPosition>,
@@ -78,15 +78,15 @@ impl HangState {
         };
         let needs = self.needs(trace, id, submitted);
         if let Some(time) = task.time {
-            if needs == Needs::Device {
+            if needs == CompletionCondition::Device {
                 self.lengths
                     .note(&name, time.end.saturating_sub(time.begin));
             }
         } else {
             let never = !matches!(task.untimed, Untimed::Timed | Untimed::Lost);
-            self.untimed += u64::from(never && needs == Needs::Device);
+            self.untimed += u64::from(never && needs == CompletionCondition::Device);
         }
-        let entry = Entry {
+        let entry = PendingTask {
             sequence: task.sequence,
             needs,
             name,
@@ -100,41 +100,43 @@ impl HangState {
         }
     }
 
-    fn needs(&mut self, trace: &Trace, id: TaskId, submitted: Submitted) -> Needs {
+    fn needs(&mut self, trace: &Trace, id: TaskId, submitted: Submitted) -> CompletionCondition {
         let task = trace.task(id);
         let call = trace.call(task.call);
         let function = trace.function(call.function);
-        match (Class::of(trace, task), call.event) {
-            (Class::Mark, Some(generation)) if function.role == Role::RecordEvent => {
+        match (TaskRole::of(trace, task), call.event) {
+            (TaskRole::Mark, Some(generation)) if function.role == Role::RecordEvent => {
                 let event = self.events.note(trace, generation.event);
                 let recording = recording(call, Some(submitted.place));
                 let made = (event, generation.number);
                 self.events.recorded(made, recording, &mut self.queues);
-                Needs::Record(event, generation.number)
+                CompletionCondition::Record(event, generation.number)
             }
-            (Class::Mark, _) => Needs::Nothing,
-            (Class::EventWait, Some(generation)) if holds(trace, call) => {
+            (TaskRole::Mark, _) => CompletionCondition::Nothing,
+            (TaskRole::EventWait, Some(generation)) if holds(trace, call) => {
                 let event = self.events.note(trace, generation.event);
                 if generation.number == 0 {
                     self.events.waits(event, submitted.place);
                 }
-                Needs::Event(event, generation.number)
+                CompletionCondition::Event(event, generation.number)
             }
-            (Class::EventWait, _) => Needs::Nothing,
-            (Class::SignalWait, _) => Needs::Signal,
-            (Class::Callback, _) => match function.part(ArgPart::Blocking).is_some() {
-                true => Needs::Reports,
+            (TaskRole::EventWait, _) => CompletionCondition::Nothing,
+            (TaskRole::SignalWait, _) => CompletionCondition::Signal,
+            (TaskRole::Callback, _) => match function.part(ArgPart::Blocking).is_some() {
+                true => CompletionCondition::Reports,
                 false => {
                     let process = trace.stream(task.stream).process;
                     self.hosts.launched(process, call.begin);
-                    Needs::HostFunction
+                    CompletionCondition::HostFunction
                 }
             },
-            (Class::Work, _) if task.kind == TaskKind::Collective => {
+            (TaskRole::Work, _) if task.kind == TaskKind::Collective => {
                 let numbered = self.ranks.submitted(trace, call, submitted);
-                numbered.map_or(Needs::Device, |(comm, number)| Needs::Ranks(comm, number))
+                numbered.map_or(CompletionCondition::Device, |(comm, number)| {
+                    CompletionCondition::Ranks(comm, number)
+                })
             }
-            (Class::Work, _) => Needs::Device,
+            (TaskRole::Work, _) => CompletionCondition::Device,
         }
     }
 
@@ -198,7 +200,7 @@ impl HangState {
         let trace = window.trace;
         for stream in self.queues.busy() {
             for id in trace.stream_tasks(stream) {
-                let is_signal = Class::of(trace, trace.task(*id)) == Class::SignalWait;
+                let is_signal = TaskRole::of(trace, trace.task(*id)) == TaskRole::SignalWait;
                 let set = is_signal
                     .then(|| released::tasks(trace, &window.dependencies, Node::Task(*id)).next());
                 if let Some(set) = set.flatten() {

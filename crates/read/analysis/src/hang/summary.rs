@@ -7,10 +7,10 @@ use ascend_trace_recording::{StackId, StreamId, ThreadId, Trace};
 
 use super::communicators::communicators;
 use super::follow::Follow;
-use super::hosts::{Host, Open, Past};
-use super::labels::Words;
+use super::hosts::{Host, PastCall, UnreturnedCall};
+use super::labels::Labels;
 use super::progress::Progress;
-use super::queues::{Entry, Needs};
+use super::queues::{CompletionCondition, PendingTask};
 use super::report::{
     Culprit, LastCall, Link, OpenCall, Report, RootKind, StreamState, ThreadState, Verdict,
 };
@@ -20,7 +20,7 @@ use crate::stats::CallSite;
 
 /// The report on all that is known at the end of a recording.
 pub(super) fn report(trace: &Trace, state: &mut HangState, end: i64) -> Report {
-    let words = Words::of(trace, end);
+    let words = Labels::of(trace, end);
     let gone = |it: StreamId| words.gone(trace.stream(it).process).is_some();
     state.queues.end_all(gone);
     let state = &*state;
@@ -54,7 +54,7 @@ struct Builder<'a> {
     trace: &'a Trace,
     state: &'a HangState,
     progress: &'a Progress<'a>,
-    words: Words<'a>,
+    words: Labels<'a>,
     culprits: Vec<Culprit>,
 }
 
@@ -140,7 +140,7 @@ impl Builder<'_> {
         }
     }
 
-    fn open(&self, open: &Open) -> OpenCall {
+    fn open(&self, open: &UnreturnedCall) -> OpenCall {
         let call = &open.call;
         let stream = call.stream.map(|stream| self.trace.stream(stream));
         OpenCall {
@@ -156,7 +156,7 @@ impl Builder<'_> {
         }
     }
 
-    fn last(&self, past: &Past) -> LastCall {
+    fn last(&self, past: &PastCall) -> LastCall {
         let stream = past.stream.map(|stream| self.trace.stream(stream));
         LastCall {
             name: self.trace.function(past.function).name.clone(),
@@ -197,14 +197,16 @@ impl Builder<'_> {
     }
 }
 
-fn waits_for(words: &Words<'_>, entry: &Entry) -> String {
+fn waits_for(words: &Labels<'_>, entry: &PendingTask) -> String {
     match entry.needs {
-        Needs::Event(event, _) => words.event(event),
-        Needs::Signal => "a signal".to_owned(),
-        Needs::Reports => "a callback".to_owned(),
-        Needs::HostFunction => "a host function".to_owned(),
-        Needs::Ranks(..) => "the other ranks".to_owned(),
-        Needs::Device | Needs::Nothing | Needs::Record(..) => "the device".to_owned(),
+        CompletionCondition::Event(event, _) => words.event(event),
+        CompletionCondition::Signal => "a signal".to_owned(),
+        CompletionCondition::Reports => "a callback".to_owned(),
+        CompletionCondition::HostFunction => "a host function".to_owned(),
+        CompletionCondition::Ranks(..) => "the other ranks".to_owned(),
+        CompletionCondition::Device
+        | CompletionCondition::Nothing
+        | CompletionCondition::Record(..) => "the device".to_owned(),
     }
 }
 

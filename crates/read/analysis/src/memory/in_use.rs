@@ -8,7 +8,7 @@ use super::MOST;
 use super::changes::{AllocationSite, MemoryChange, MemoryChangeKind, MemoryChanges, MemoryPlace};
 use crate::calls::Instance;
 use crate::columns::declare::*;
-use crate::{Fold, Needs, Window};
+use crate::{AnalysisNeeds, Fold, Window};
 
 /// The call that made the largest allocation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,7 +128,7 @@ impl Allocations {
 impl Fold for Allocations {
     type Answer = MemoryInUse;
 
-    const NEEDS: Needs = Needs::Calls;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
 
     fn take(&mut self, window: &Window<'_>) {
         for change in self.changes.of_window(window) {

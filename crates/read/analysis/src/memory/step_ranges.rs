@@ -6,7 +6,7 @@ use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{ProcessId, Range};
 
 use crate::planned_ranges::is_named_step;
-use crate::{Fold, Needs, Window};
+use crate::{AnalysisNeeds, Fold, Window};
 
 /// A range with the name of a step, or a step of the hook inside Python.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ fn is_step(range: &Range) -> bool {
 impl Fold for StepRanges {
     type Answer = Vec<StepRange>;
 
-    const NEEDS: Needs = Needs::Calls;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
 
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;

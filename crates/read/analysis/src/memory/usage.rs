@@ -11,7 +11,7 @@ use super::changes::{AllocationSite, MemoryChange, MemoryChangeKind, MemoryChang
 use super::places::{PlaceState, SiteTotals};
 use super::rows::{HeldMemory, MemoryUsage, PlaceMemory, RefusedAllocation, StepMemory};
 use super::step_ranges::StepRange;
-use crate::{Fold, Needs, Window};
+use crate::{AnalysisNeeds, Fold, Window};
 
 /// Failed allocations with a row.
 const MOST_REFUSED: usize = 100;
@@ -338,7 +338,7 @@ impl ProcessMemory {
 impl Fold for MemoryUsageFold {
     type Answer = MemoryUsage;
 
-    const NEEDS: Needs = Needs::Calls;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
 
     fn take(&mut self, window: &Window<'_>) {
         let due = self.changes.of_window(window);

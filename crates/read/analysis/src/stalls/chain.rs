@@ -8,7 +8,7 @@
 use ascend_trace_recording::{CallId, StreamId, TaskId, Trace};
 
 use super::culprit::is_over;
-use super::task_role::{Class, held};
+use super::task_role::{TaskRole, held_stream};
 use super::{IDLE_FLOOR_NS, Stall};
 use crate::dependencies::{Dependencies, Node};
 use crate::released;
@@ -51,7 +51,7 @@ pub struct Chain {
 }
 
 /// Work before a record on its stream.
-enum Before {
+enum WorkBeforeRecord {
     /// It worked on this task at least since the wait began.
     Work(TaskId),
     /// It waited, and then ran up to this task.
@@ -69,8 +69,8 @@ impl Stall {
         };
         let is_wait = |task: TaskId| {
             matches!(
-                Class::of(trace, trace.task(task)),
-                Class::EventWait | Class::SignalWait
+                TaskRole::of(trace, trace.task(task)),
+                TaskRole::EventWait | TaskRole::SignalWait
             )
         };
         while is_wait(wait) && chain.links.len() < LONGEST {
@@ -86,17 +86,17 @@ impl Stall {
                 task,
             };
             match before(trace, dependencies, record, self.begin) {
-                Before::Work(task) => {
+                WorkBeforeRecord::Work(task) => {
                     chain.links.push(link(last_work(trace, record, self)));
                     chain.root = Some(Root::Task(task));
                     break;
                 }
-                Before::Host(call) => {
+                WorkBeforeRecord::Host(call) => {
                     chain.links.push(link(last_work(trace, record, self)));
                     chain.root = Some(Root::Call(call));
                     break;
                 }
-                Before::Wait(other, task) => {
+                WorkBeforeRecord::Wait(other, task) => {
                     chain
                         .links
                         .push(link(task.filter(|it| !is_over(trace, *it, self))));
@@ -110,7 +110,12 @@ impl Stall {
 }
 
 /// What occupied the stream of a record from `since` until the record was reached.
-fn before(trace: &Trace, dependencies: &Dependencies, record: TaskId, since: i64) -> Before {
+fn before(
+    trace: &Trace,
+    dependencies: &Dependencies,
+    record: TaskId,
+    since: i64,
+) -> WorkBeforeRecord {
     let record_call = trace.task(record).call;
     let mut ran = None;
     // The submission that the examined item had to follow, and its earliest begin.
@@ -120,34 +125,36 @@ fn before(trace: &Trace, dependencies: &Dependencies, record: TaskId, since: i64
     for id in earlier(trace, record).take(TASKS) {
         let task = trace.task(id);
         let Some(time) = task.time else { continue };
-        let class = Class::of(trace, task);
-        let is_wait = matches!(class, Class::EventWait | Class::SignalWait);
-        if class == Class::Mark || is_wait && !held(trace, dependencies, id) {
+        let class = TaskRole::of(trace, task);
+        let is_wait = matches!(class, TaskRole::EventWait | TaskRole::SignalWait);
+        if class == TaskRole::Mark || is_wait && !held_stream(trace, dependencies, id) {
             continue;
         }
         let gap = next.1.saturating_sub(time.end.max(since));
         let is_submitted = function.is_some() && trace.call(next.0).begin <= since;
         if gap >= IDLE_FLOOR_NS && trace.call(next.0).begin > time.end && !is_submitted {
-            return Before::Host(next.0);
+            return WorkBeforeRecord::Host(next.0);
         }
         if is_wait && time.end > since {
-            return Before::Wait(id, ran);
+            return WorkBeforeRecord::Wait(id, ran);
         }
         if time.end <= since {
             // It had ended before: later work filled the time.
-            return function.or(ran).map_or(Before::Host(next.0), Before::Work);
+            return function
+                .or(ran)
+                .map_or(WorkBeforeRecord::Host(next.0), WorkBeforeRecord::Work);
         }
         if time.begin <= since {
-            return Before::Work(id);
+            return WorkBeforeRecord::Work(id);
         }
         ran = ran.or(Some(id));
         next = (task.call, time.begin);
-        function = Some(id).filter(|_| class == Class::Callback);
+        function = Some(id).filter(|_| class == TaskRole::Callback);
     }
     let is_late = trace.call(next.0).begin > since;
     match function.or(ran) {
-        Some(task) if !is_late => Before::Work(task),
-        _ => Before::Host(next.0),
+        Some(task) if !is_late => WorkBeforeRecord::Work(task),
+        _ => WorkBeforeRecord::Host(next.0),
     }
 }
 
@@ -162,8 +169,8 @@ fn earlier(trace: &Trace, id: TaskId) -> impl Iterator<Item = TaskId> {
 /// The last task before a record on its stream that is work, if it ran in the time of the stall.
 fn last_work(trace: &Trace, record: TaskId, stall: &Stall) -> Option<TaskId> {
     let is_work = |id: &TaskId| {
-        let class = Class::of(trace, trace.task(*id));
-        trace.runs(trace.task(*id)) && matches!(class, Class::Work | Class::Callback)
+        let class = TaskRole::of(trace, trace.task(*id));
+        trace.runs(trace.task(*id)) && matches!(class, TaskRole::Work | TaskRole::Callback)
     };
     let last = earlier(trace, record).take(TASKS).find(is_work);
     last.filter(|task| !is_over(trace, *task, stall))

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{CallId, Generation, StreamId, TaskId, Trace};
 
-use super::task_role::Class;
+use super::task_role::TaskRole;
 use super::{Cause, Lane, Stall};
 use crate::dependencies::{Dependencies, Node, runs};
 use crate::released;
@@ -118,7 +118,9 @@ pub(crate) fn work_until(trace: &Trace, task: TaskId) -> Option<TaskId> {
     let sequence = trace.task(task).sequence;
     let upto = tasks.partition_point(|other| trace.task(*other).sequence <= sequence);
     let mut earlier = tasks[..upto].iter().rev().copied();
-    earlier.find(|other| Class::of(trace, trace.task(*other)) != Class::Mark && runs(trace, *other))
+    earlier.find(|other| {
+        TaskRole::of(trace, trace.task(*other)) != TaskRole::Mark && runs(trace, *other)
+    })
 }
 
 /// Whether a task had ended, beyond its error bar, before a stall began: then it held nothing up.

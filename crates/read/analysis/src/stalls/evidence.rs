@@ -8,7 +8,7 @@ use ascend_trace_recording::{
 use super::chain::Chain;
 use super::culprit::{awaited, split_error};
 use super::overhead::spent;
-use super::task_role::{Class, takes_time};
+use super::task_role::{TaskRole, takes_time};
 use super::{Cause, Culprit, Lane, Stall, Stalls};
 use crate::dependencies::{Dependencies, Node};
 use crate::intervals::Intervals;
@@ -16,7 +16,7 @@ use crate::retention::{HOST_CALLS, MOST_BACK};
 
 /// Activity of the submitting thread that a stream waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Doing {
+pub enum ThreadActivity {
     /// Calls of one function.
     Calls(FunctionId),
     /// The tool's own work, by its recorded costs.
@@ -31,8 +31,8 @@ pub enum Doing {
 
 /// Activity of a thread while a stream waited for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Meanwhile {
-    pub doing: Doing,
+pub struct ActivityDuringWait {
+    pub doing: ThreadActivity,
     /// Number of calls; 0 for other activity.
     pub calls: u32,
     /// How much of the time was spent so.
@@ -41,7 +41,7 @@ pub struct Meanwhile {
 
 /// Why no better cause is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum UnknownReason {
     /// Something ran, or may have run, that has no device time.
     Untimed(TaskId, Untimed),
     /// Tasks are missing from the trace: they were lost, or are outside the part that was read.
@@ -63,8 +63,8 @@ pub struct Evidence {
     pub chain: Chain,
     /// Activity of the thread that submitted the next task, longest first. It adds up to the whole
     /// stall, to the nanosecond.
-    pub meanwhile: Vec<Meanwhile>,
-    pub why: Option<Why>,
+    pub meanwhile: Vec<ActivityDuringWait>,
+    pub why: Option<UnknownReason>,
 }
 
 impl Stalls {
@@ -138,7 +138,12 @@ impl Stalls {
 
     /// What made up an interval before a task that `submission` put on its stream: calls of its thread by
     /// function, the tool's own work, the time outside of AscendCL, and the task's way to the device.
-    fn meanwhile(&self, trace: &Trace, submission: &Call, interval: TimeRange) -> Vec<Meanwhile> {
+    fn meanwhile(
+        &self,
+        trace: &Trace,
+        submission: &Call,
+        interval: TimeRange,
+    ) -> Vec<ActivityDuringWait> {
         let thread = submission.thread;
         let (before, in_flight) = interval.split_at(submission.end);
         let earliest = looked_at_from(trace, thread, before);
@@ -148,13 +153,13 @@ impl Stalls {
         let outside = looked_at.duration().saturating_sub(inside).max(0);
         let of_tracer = spent(trace, thread, looked_at).min(outside);
         let others = [
-            (Doing::Tracer, of_tracer),
-            (Doing::Outside, outside - of_tracer),
-            (Doing::InFlight, in_flight.duration()),
-            (Doing::Earlier, earliest - interval.begin),
+            (ThreadActivity::Tracer, of_tracer),
+            (ThreadActivity::Outside, outside - of_tracer),
+            (ThreadActivity::InFlight, in_flight.duration()),
+            (ThreadActivity::Earlier, earliest - interval.begin),
         ];
         let others = others.into_iter().filter(|(_, total)| *total > 0);
-        sums.extend(others.map(|(doing, total)| Meanwhile {
+        sums.extend(others.map(|(doing, total)| ActivityDuringWait {
             doing,
             calls: 0,
             total,
@@ -163,9 +168,9 @@ impl Stalls {
         sums
     }
 
-    fn why(&self, trace: &Trace, stall: &Stall, node: Node) -> Why {
+    fn why(&self, trace: &Trace, stall: &Stall, node: Node) -> UnknownReason {
         let Lane::Stream(stream) = stall.lane else {
-            return Why::NotStarted;
+            return UnknownReason::NotStarted;
         };
         let tasks = trace.stream_tasks(stream);
         let upto = match node {
@@ -182,18 +187,18 @@ impl Stalls {
         for id in tasks[..upto].iter().rev().take(MOST_BACK) {
             let task = trace.task(*id);
             if sequence != u32::MAX && sequence > task.sequence.saturating_add(1) {
-                return Why::Missing;
+                return UnknownReason::Missing;
             }
             sequence = task.sequence;
-            if task.time.is_some() && Class::of(trace, task) != Class::Mark {
+            if task.time.is_some() && TaskRole::of(trace, task) != TaskRole::Mark {
                 break;
             }
             if task.time.is_none() && takes_time(trace, *id) {
-                return Why::Untimed(*id, task.untimed);
+                return UnknownReason::Untimed(*id, task.untimed);
             }
         }
         let busiest = self.busiest(trace, stream, stall);
-        busiest.map_or(Why::NotStarted, Why::DeviceBusy)
+        busiest.map_or(UnknownReason::NotStarted, UnknownReason::DeviceBusy)
     }
 
     /// The other stream of the device that worked for most of the stall, if one did.
@@ -224,7 +229,7 @@ fn busy_in(trace: &Trace, stream: StreamId, interval: TimeRange) -> i64 {
     };
     let first = tasks.partition_point(over);
     let tasks = tasks[first..].iter().map(|id| trace.task(*id));
-    let work = tasks.filter(|task| Class::of(trace, task) == Class::Work);
+    let work = tasks.filter(|task| TaskRole::of(trace, task) == TaskRole::Work);
     let times = work.filter_map(|task| Some(task.time?.range()));
     let inside = times.take_while(|time| time.begin < interval.end);
     Intervals::union_of(inside).covered(interval)
@@ -241,11 +246,11 @@ fn looked_at_from(trace: &Trace, thread: ThreadId, interval: TimeRange) -> i64 {
 }
 
 /// The program's own calls of a thread that have a part in an interval, summed up by function.
-fn calls_in(trace: &Trace, thread: ThreadId, interval: TimeRange) -> Vec<Meanwhile> {
+fn calls_in(trace: &Trace, thread: ThreadId, interval: TimeRange) -> Vec<ActivityDuringWait> {
     let calls = trace.thread_calls(thread);
     let last = calls.partition_point(|id| trace.call(*id).begin < interval.end);
     // They are few.
-    let mut sums: Vec<Meanwhile> = Vec::new();
+    let mut sums: Vec<ActivityDuringWait> = Vec::new();
     let outer = calls[..last]
         .iter()
         .rev()
@@ -255,14 +260,14 @@ fn calls_in(trace: &Trace, thread: ThreadId, interval: TimeRange) -> Vec<Meanwhi
         if call.end <= interval.begin {
             break;
         }
-        let doing = Doing::Calls(call.function);
+        let doing = ThreadActivity::Calls(call.function);
         let time = call.range().intersection(interval).duration();
         match sums.iter_mut().find(|sum| sum.doing == doing) {
             Some(sum) => {
                 sum.calls += 1;
                 sum.total += time;
             }
-            None => sums.push(Meanwhile {
+            None => sums.push(ActivityDuringWait {
                 doing,
                 calls: 1,
                 total: time,

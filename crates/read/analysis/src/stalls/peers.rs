@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use ascend_trace_recording::{ProcessId, TaskId, TaskTime, Trace};
 
-use crate::collectives::Places;
+use crate::collectives::CollectiveArguments;
 use crate::retention::Keys;
 
 /// A communicator of one process: the handle that its collectives name.
@@ -200,7 +200,11 @@ impl Peers {
 
 /// The collectives of a trace that have times.
 fn collectives(trace: &Trace, keys: &Keys) -> Vec<(Communicator, Collective)> {
-    let places: Vec<Option<Places>> = trace.functions().iter().map(Places::of).collect();
+    let places: Vec<Option<CollectiveArguments>> = trace
+        .functions()
+        .iter()
+        .map(CollectiveArguments::of)
+        .collect();
     if places.iter().all(Option::is_none) {
         return Vec::new();
     }

@@ -7,8 +7,8 @@ use std::ops::RangeInclusive;
 
 use ascend_trace_recording::{TaskId, TimeRange};
 
-use super::untimed_gap::{GapPart, IN_FLIGHT_NS, Reached};
-use super::{Bound, Cause, IDLE_FLOOR_NS};
+use super::untimed_gap::{GapPart, IN_FLIGHT_NS, RecordReached};
+use super::{Cause, IDLE_FLOOR_NS, StallBound};
 
 /// An untimed task in the gap.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub(super) struct Step {
 pub(super) enum StepKind {
     /// Usual duration, and its error.
     Work(i64, i64),
-    Wait(Cause, Reached),
+    Wait(Cause, RecordReached),
 }
 
 /// A gap and its untimed tasks, in order.
@@ -72,7 +72,7 @@ impl Schedule {
         let (mut at, mut steps) = (self.range.begin, &self.steps[..]);
         for hold in holds {
             let (range, error) = (hold.range, hold.error);
-            let bound = Bound { next, error };
+            let bound = StallBound { next, error };
             let place = steps.iter().position(|it| it.id == hold.id);
             let (before, after) = steps.split_at(place.unwrap_or(0));
             steps = after;
@@ -101,7 +101,7 @@ impl Schedule {
             left = left.saturating_sub(step.work().0);
             match step.kind {
                 StepKind::Work(length, _) => at = at.saturating_add(length),
-                StepKind::Wait(_, Reached::At(end, error)) => {
+                StepKind::Wait(_, RecordReached::At(end, error)) => {
                     let end = end.min(self.range.end.saturating_sub(left));
                     if end > at {
                         stretch.open.push(place);
@@ -214,7 +214,7 @@ mod tests {
         step(id, StepKind::Work(length * US, US))
     }
 
-    fn wait(id: u32, reached: Reached) -> Step {
+    fn wait(id: u32, reached: RecordReached) -> Step {
         step(id, StepKind::Wait(Cause::EventWait, reached))
     }
 
@@ -253,16 +253,16 @@ mod tests {
 
     #[test]
     fn one_wait_has_the_time_that_the_work_leaves() {
-        let steps = [work(0, 20), wait(1, Reached::Unknown), work(2, 30)];
+        let steps = [work(0, 20), wait(1, RecordReached::Unknown), work(2, 30)];
         assert_eq!(holds(&steps), Some(vec![(1, 20, 70, 2)]));
     }
 
     #[test]
     fn several_waits_share_that_time_and_each_has_a_bound() {
         let steps = [
-            wait(0, Reached::Unknown),
+            wait(0, RecordReached::Unknown),
             work(1, 20),
-            wait(2, Reached::Unknown),
+            wait(2, RecordReached::Unknown),
             work(3, 40),
         ];
         assert_eq!(holds(&steps), Some(vec![(0, 0, 20, 22), (2, 40, 60, 22)]));
@@ -271,9 +271,9 @@ mod tests {
     #[test]
     fn a_known_end_leaves_the_rest_to_the_other_wait() {
         let steps = [
-            wait(0, Reached::At(30 * US, US)),
+            wait(0, RecordReached::At(30 * US, US)),
             work(1, 20),
-            wait(2, Reached::Unknown),
+            wait(2, RecordReached::Unknown),
             work(3, 40),
         ];
         assert_eq!(holds(&steps), Some(vec![(0, 0, 30, 2), (2, 50, 60, 2)]));
@@ -282,9 +282,9 @@ mod tests {
     #[test]
     fn a_known_end_says_how_long_the_waits_up_to_it_were_together() {
         let steps = [
-            wait(0, Reached::Unknown),
+            wait(0, RecordReached::Unknown),
             work(1, 20),
-            wait(2, Reached::At(80 * US, US)),
+            wait(2, RecordReached::At(80 * US, US)),
             work(3, 20),
         ];
         assert_eq!(holds(&steps), Some(vec![(0, 0, 30, 32), (2, 50, 80, 32)]));
@@ -292,15 +292,15 @@ mod tests {
 
     #[test]
     fn a_wait_that_may_have_held_nothing_is_left_out() {
-        let steps = [wait(0, Reached::Unknown), work(1, 99)];
+        let steps = [wait(0, RecordReached::Unknown), work(1, 99)];
         assert_eq!(holds(&steps), None);
-        let over = [wait(0, Reached::At(-5 * US, US)), work(1, 50)];
+        let over = [wait(0, RecordReached::At(-5 * US, US)), work(1, 50)];
         assert_eq!(holds(&over), None);
     }
 
     #[test]
     fn a_late_submission_may_have_held_the_stream_instead() {
-        let mut late = [wait(0, Reached::Unknown), work(1, 40)];
+        let mut late = [wait(0, RecordReached::Unknown), work(1, 40)];
         late[1].submitted = 20 * US;
         // 30 µs of it may be the host's.
         assert_eq!(holds(&late), Some(vec![(0, 0, 60, 31)]));

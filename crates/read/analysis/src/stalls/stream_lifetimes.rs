@@ -6,30 +6,30 @@ use ascend_trace_format::api::{ArgKind, Fact, RetKind, Role};
 use ascend_trace_recording::{Call, CallId, ContextId, ProcessId, StreamId, Trace};
 
 /// A time, and its call.
-pub(super) type Moment = (i64, CallId);
+pub(super) type CallTime = (i64, CallId);
 
 /// How often a process holds a device, and the range in which it held it: the life of its default
 /// context.
 #[derive(Clone, Debug, Default)]
 struct Device {
     references: u32,
-    held: Vec<(Moment, Option<Moment>)>,
+    held: Vec<(CallTime, Option<CallTime>)>,
 }
 
 /// When things were made and ended, from the calls until now.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lives {
-    made: HashMap<StreamId, Moment>,
-    ended: HashMap<StreamId, Moment>,
-    contexts_made: HashMap<ContextId, Moment>,
-    contexts_ended: HashMap<ContextId, Moment>,
+pub(super) struct Lifetimes {
+    made: HashMap<StreamId, CallTime>,
+    ended: HashMap<StreamId, CallTime>,
+    contexts_made: HashMap<ContextId, CallTime>,
+    contexts_ended: HashMap<ContextId, CallTime>,
     devices: HashMap<(ProcessId, u32), Device>,
-    finalized: HashMap<ProcessId, Moment>,
+    finalized: HashMap<ProcessId, CallTime>,
     /// The last call of each process to return.
-    last: HashMap<ProcessId, Moment>,
+    last: HashMap<ProcessId, CallTime>,
 }
 
-impl Lives {
+impl Lifetimes {
     pub(super) fn of(trace: &Trace) -> Self {
         let mut lives = Self::default();
         lives.take_all(trace);
@@ -37,7 +37,7 @@ impl Lives {
     }
 
     fn take_all(&mut self, trace: &Trace) {
-        let mut threads_last: Vec<Option<Moment>> = vec![None; trace.threads().len()];
+        let mut threads_last: Vec<Option<CallTime>> = vec![None; trace.threads().len()];
         for (id, call) in (0..).map(CallId).zip(trace.calls()) {
             threads_last[call.thread.index()] = Some((call.end, id));
             let function = trace.function(call.function);
@@ -93,7 +93,7 @@ impl Lives {
 
     /// When the stream was created, or the kept part of the recording began; `used` is a time at which it existed. A
     /// default stream is created with its context, and that with the first use of its device.
-    pub(super) fn begin(&self, trace: &Trace, id: StreamId, used: i64) -> Option<Moment> {
+    pub(super) fn begin(&self, trace: &Trace, id: StreamId, used: i64) -> Option<CallTime> {
         let stream = trace.stream(id);
         let made = match stream.is_default {
             false => self.made.get(&id).copied(),
@@ -109,7 +109,7 @@ impl Lives {
 
     /// When the stream ended: by its own destruction, or with its context, device or process. The
     /// last only counts when the recording has ended.
-    pub(super) fn end(&self, trace: &Trace, id: StreamId, used: i64) -> Option<Moment> {
+    pub(super) fn end(&self, trace: &Trace, id: StreamId, used: i64) -> Option<CallTime> {
         let stream = trace.stream(id);
         let own = self.ended.get(&id).copied();
         let context = || self.contexts_ended.get(&stream.context?).copied();
@@ -122,7 +122,7 @@ impl Lives {
     }
 
     /// The time for which the process held the device of a stream of the default context.
-    fn held(&self, trace: &Trace, id: StreamId, used: i64) -> Option<(Moment, Option<Moment>)> {
+    fn held(&self, trace: &Trace, id: StreamId, used: i64) -> Option<(CallTime, Option<CallTime>)> {
         let stream = trace.stream(id);
         if stream
             .context
@@ -137,14 +137,14 @@ impl Lives {
 }
 
 impl Device {
-    fn set(&mut self, moment: Moment) {
+    fn set(&mut self, moment: CallTime) {
         if self.references == 0 {
             self.held.push((moment, None));
         }
         self.references += 1;
     }
 
-    fn reset(&mut self, moment: Moment, is_forced: bool) {
+    fn reset(&mut self, moment: CallTime, is_forced: bool) {
         self.references = match is_forced {
             true => 0,
             false => self.references.saturating_sub(1),
@@ -155,14 +155,18 @@ impl Device {
     }
 }
 
-fn first<K: std::hash::Hash + Eq>(all: &mut HashMap<K, Moment>, key: Option<K>, moment: Moment) {
+fn first<K: std::hash::Hash + Eq>(
+    all: &mut HashMap<K, CallTime>,
+    key: Option<K>,
+    moment: CallTime,
+) {
     if let Some(key) = key {
         let known = all.entry(key).or_insert(moment);
         *known = (*known).min(moment);
     }
 }
 
-fn last<K: std::hash::Hash + Eq>(all: &mut HashMap<K, Moment>, key: Option<K>, moment: Moment) {
+fn last<K: std::hash::Hash + Eq>(all: &mut HashMap<K, CallTime>, key: Option<K>, moment: CallTime) {
     if let Some(key) = key {
         let known = all.entry(key).or_insert(moment);
         *known = (*known).max(moment);

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_recording::{Between, StreamId, TaskId, TaskTime, TimeRange, Trace};
+use ascend_trace_recording::{StreamId, TaskGap, TaskId, TaskTime, TimeRange, Trace};
 
 use super::gap_cause::{arrived, judge};
 use super::host_stalls::HostStalls;
-use super::stream_lifetimes::Lives;
+use super::stream_lifetimes::Lifetimes;
 use super::switches::Switches;
-use super::task_role::{Class, held, takes_time};
+use super::task_role::{TaskRole, held_stream, takes_time};
 use super::untimed_gap::{Gap, GapPart};
 use super::usual_durations::Lengths;
-use super::{Bound, Cause, IDLE_FLOOR_NS, Lane, Stall};
+use super::{Cause, IDLE_FLOOR_NS, Lane, Stall, StallBound};
 use crate::dependencies::{Dependencies, Node, is_pending};
 
 /// Inputs of a stream's stalls.
@@ -20,14 +20,14 @@ pub(super) struct Sources<'a> {
     pub(super) trace: &'a Trace,
     pub(super) dependencies: &'a Dependencies,
     pub(super) hosts: &'a HostStalls,
-    pub(super) lives: &'a Lives,
+    pub(super) lives: &'a Lifetimes,
 }
 
 /// The stalls of one stream, and where the search for more stands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StreamStalls {
     pub(super) stalls: Vec<Stall>,
-    pub(super) reached: Reached,
+    pub(super) reached: StreamState,
     /// From when on the time of a piece of work is its own. Mapped times can put its begin a little before the
     /// end of the one before it.
     late: HashMap<TaskId, i64>,
@@ -36,7 +36,7 @@ pub(super) struct StreamStalls {
 
 /// The part of a gap that the tool's event records took, and the part that the device takes without them; the first is
 /// empty where more than that happened.
-fn split(gap: TimeRange, between: Between) -> (TimeRange, TimeRange) {
+fn split(gap: TimeRange, between: TaskGap) -> (TimeRange, TimeRange) {
     let most = between
         .records_ns
         .saturating_add(between.switch_ns)
@@ -54,7 +54,7 @@ const HARDWARE: &str = "hardware";
 
 /// State of a stream up to one of its tasks.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reached {
+pub(super) struct StreamState {
     /// The time in which the stream is accounted for: all of it is busy or in a stall.
     pub(super) life: Option<TimeRange>,
     /// Sequence of the last task that was looked at.
@@ -72,7 +72,7 @@ pub(super) struct Reached {
 
 impl StreamStalls {
     /// Continues from the state before the task at a place of the stream.
-    pub(super) fn after(reached: Reached, next: usize) -> Self {
+    pub(super) fn after(reached: StreamState, next: usize) -> Self {
         Self {
             reached,
             next,
@@ -140,16 +140,16 @@ impl StreamStalls {
 
     fn timed(&mut self, sources: Sources<'_>, stream: StreamId, id: TaskId, time: TaskTime) {
         let trace = sources.trace;
-        let class = Class::of(trace, trace.task(id));
-        let held = || held(trace, sources.dependencies, id);
+        let class = TaskRole::of(trace, trace.task(id));
+        let held = || held_stream(trace, sources.dependencies, id);
         let cause = match class {
-            Class::Mark => return,
-            Class::EventWait if held() => Some(Cause::EventWait),
-            Class::SignalWait if held() => Some(Cause::SignalWait),
+            TaskRole::Mark => return,
+            TaskRole::EventWait if held() => Some(Cause::EventWait),
+            TaskRole::SignalWait if held() => Some(Cause::SignalWait),
             // A wait with a finished target is only a mark.
-            Class::EventWait | Class::SignalWait => return,
-            Class::Callback => Some(Cause::Callback),
-            Class::Work => None,
+            TaskRole::EventWait | TaskRole::SignalWait => return,
+            TaskRole::Callback => Some(Cause::Callback),
+            TaskRole::Work => None,
         };
         let TimeRange {
             begin,
@@ -159,7 +159,7 @@ impl StreamStalls {
         if !self.reached.is_blind || !self.parts(sources, stream, gap, id) {
             self.gap(sources, stream, gap, id);
         }
-        if self.reached.has_untimed && class == Class::Work {
+        if self.reached.has_untimed && class == TaskRole::Work {
             self.reached.lengths.note(trace, id, time);
         }
         // Mapped times can put the begin a little before the previous end; lanes do not overlap.
@@ -178,7 +178,7 @@ impl StreamStalls {
         }
         self.reached.life = Some(TimeRange::new(begin, busy_until.max(time.end)));
         self.reached.is_blind = false;
-        self.reached.is_behind_callback = class == Class::Callback;
+        self.reached.is_behind_callback = class == TaskRole::Callback;
     }
 
     /// Begin of the stream's life and the end of the accounted time.
@@ -232,7 +232,7 @@ impl StreamStalls {
                         false => judge(sources.trace, sources.hosts, range, task),
                     };
                     // An idle part that a wait ended belongs to the part of the recording that has the next task.
-                    let bound = Some(Bound { next, error: 0 });
+                    let bound = Some(StallBound { next, error: 0 });
                     (range, cause, task, bound)
                 }
             };
@@ -266,7 +266,7 @@ impl StreamStalls {
         }
         // The stream reached a function of the program before that ran, or did not continue yet after it.
         let task = sources.trace.task(next);
-        let is_before = Class::of(sources.trace, task) == Class::Callback;
+        let is_before = TaskRole::of(sources.trace, task) == TaskRole::Callback;
         let is_near = is_before || self.reached.is_behind_callback;
         let cause = match cause {
             Cause::Unknown if is_near => Cause::Callback,
@@ -333,7 +333,7 @@ impl StreamStalls {
         stream: StreamId,
         range: TimeRange,
         cause: Cause,
-        (node, bound): (Node, Option<Bound>),
+        (node, bound): (Node, Option<StallBound>),
     ) {
         if !range.is_empty() {
             self.stalls.push(Stall {

@@ -8,7 +8,7 @@ use crate::released;
 
 /// Role of a task on its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Class {
+pub enum TaskRole {
     /// The device works.
     Work,
     /// The stream waits for an event.
@@ -21,7 +21,7 @@ pub enum Class {
     Mark,
 }
 
-impl Class {
+impl TaskRole {
     pub fn of(trace: &Trace, task: &Task) -> Self {
         let function = || trace.function(trace.call(task.call).function);
         match task.kind {
@@ -43,7 +43,7 @@ const CREATED_EX: u8 = 2;
 
 /// Whether a wait really held its stream: it did not if its target was done before the wait was
 /// reached.
-pub(super) fn held(trace: &Trace, dependencies: &Dependencies, id: TaskId) -> bool {
+pub(super) fn held_stream(trace: &Trace, dependencies: &Dependencies, id: TaskId) -> bool {
     let task = trace.task(id);
     let Some(time) = task.time else { return false };
     match released::tasks(trace, dependencies, Node::Task(id))
@@ -63,7 +63,7 @@ pub(super) fn held(trace: &Trace, dependencies: &Dependencies, id: TaskId) -> bo
             recorded.end.saturating_sub(tolerance) > time.begin
         }
         // A record that has no part in the window of its wait was over before that began.
-        None if trace.has_past() && is_named(trace, id) => false,
+        None if trace.has_past() && record_precedes_submission(trace, id) => false,
         None => {
             let event = trace.call(task.call).event;
             let was_recorded = |it: ascend_trace_recording::Generation| {
@@ -75,7 +75,7 @@ pub(super) fn held(trace: &Trace, dependencies: &Dependencies, id: TaskId) -> bo
 }
 
 /// Whether the record that a wait waits for had been made when the wait was submitted.
-fn is_named(trace: &Trace, wait: TaskId) -> bool {
+fn record_precedes_submission(trace: &Trace, wait: TaskId) -> bool {
     let event = trace.call(trace.task(wait).call).event;
     event.is_some_and(|generation| generation.number > 0)
 }
@@ -83,5 +83,7 @@ fn is_named(trace: &Trace, wait: TaskId) -> bool {
 /// Whether a task without times can have kept its stream busy.
 pub(super) fn takes_time(trace: &Trace, id: TaskId) -> bool {
     let task = trace.task(id);
-    Class::of(trace, task) != Class::Mark && task.untimed != Untimed::Failed && runs(trace, id)
+    TaskRole::of(trace, task) != TaskRole::Mark
+        && task.untimed != Untimed::Failed
+        && runs(trace, id)
 }

@@ -7,9 +7,9 @@
 use ascend_trace_recording::{StreamId, TaskId, TimeRange, Trace};
 
 use super::schedule::{Schedule, Step, StepKind};
-use super::task_role::{Class, takes_time};
+use super::task_role::{TaskRole, takes_time};
 use super::usual_durations::Lengths;
-use super::{Bound, Cause, IDLE_FLOOR_NS};
+use super::{Cause, IDLE_FLOOR_NS, StallBound};
 use crate::dependencies::{Dependencies, Node, runs};
 use crate::released;
 use crate::retention::MOST_BACK;
@@ -21,7 +21,7 @@ pub(super) const IN_FLIGHT_NS: i64 = 10_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GapPart {
     /// This task held the stream.
-    Held(TimeRange, Cause, TaskId, Bound),
+    Held(TimeRange, Cause, TaskId, StallBound),
     /// Nothing is known to have run, and this task came next.
     Idle(TimeRange, TaskId),
     /// Tasks without times ran, for as long as they usually take.
@@ -32,7 +32,7 @@ pub(super) enum GapPart {
 
 /// When a record was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reached {
+pub(super) enum RecordReached {
     /// Then, with this error.
     At(i64, i64),
     /// Not known.
@@ -45,7 +45,7 @@ pub(super) enum Reached {
 pub(super) fn done(trace: &Trace, id: TaskId) -> Option<i64> {
     let is_known = trace.task(id).time.is_some() || !takes_time(trace, id);
     match reached(trace, id, &mut Vec::new()) {
-        Reached::At(moment, _) if is_known => Some(moment),
+        RecordReached::At(moment, _) if is_known => Some(moment),
         _ => None,
     }
 }
@@ -57,33 +57,33 @@ pub(crate) fn behind(trace: &Trace, record: TaskId) -> Vec<TaskId> {
     found
 }
 
-fn reached(trace: &Trace, record: TaskId, looked_at: &mut Vec<TaskId>) -> Reached {
+fn reached(trace: &Trace, record: TaskId, looked_at: &mut Vec<TaskId>) -> RecordReached {
     let task = trace.task(record);
     if let Some(time) = task.time {
-        return Reached::At(time.end, time.error);
+        return RecordReached::At(time.end, time.error);
     }
     let call = trace.call(task.call);
-    let submitted = Reached::At(call.end, (call.end - call.begin).max(IN_FLIGHT_NS));
+    let submitted = RecordReached::At(call.end, (call.end - call.begin).max(IN_FLIGHT_NS));
     let tasks = trace.stream_tasks(task.stream);
     let upto = tasks.partition_point(|id| trace.task(*id).sequence < task.sequence);
     let mut expected = task.sequence;
     for id in tasks[..upto].iter().rev().take(MOST_BACK) {
         let before = trace.task(*id);
         if before.sequence.saturating_add(1) < expected {
-            return Reached::Missing;
+            return RecordReached::Missing;
         }
         expected = before.sequence;
         looked_at.push(*id);
         match before.time {
             Some(time) if time.end < call.end => return submitted,
-            Some(time) => return Reached::At(time.end, time.error),
-            None if takes_time(trace, *id) => return Reached::Unknown,
+            Some(time) => return RecordReached::At(time.end, time.error),
+            None if takes_time(trace, *id) => return RecordReached::Unknown,
             None => {}
         }
     }
     match expected {
         0 => submitted,
-        _ => Reached::Missing,
+        _ => RecordReached::Missing,
     }
 }
 
@@ -123,7 +123,7 @@ impl Gap<'_> {
             expected = task.sequence;
             match task.time {
                 Some(time) if time.end > self.range.begin => {}
-                Some(_) if Class::of(trace, task) == Class::Mark => {}
+                Some(_) if TaskRole::of(trace, task) == TaskRole::Mark => {}
                 Some(_) => {
                     found.reverse();
                     return Some(found);
@@ -138,27 +138,27 @@ impl Gap<'_> {
 
     /// Why a task holds its stream; `None` for work.
     fn cause(&self, id: TaskId) -> Option<Cause> {
-        match Class::of(self.trace, self.trace.task(id)) {
-            Class::EventWait => Some(Cause::EventWait),
-            Class::SignalWait => Some(Cause::SignalWait),
-            Class::Callback => Some(Cause::Callback),
-            Class::Work | Class::Mark => None,
+        match TaskRole::of(self.trace, self.trace.task(id)) {
+            TaskRole::EventWait => Some(Cause::EventWait),
+            TaskRole::SignalWait => Some(Cause::SignalWait),
+            TaskRole::Callback => Some(Cause::Callback),
+            TaskRole::Work | TaskRole::Mark => None,
         }
     }
 
     /// When the record of a wait was reached; a function on the host has none.
-    fn released(&self, id: TaskId) -> Reached {
+    fn released(&self, id: TaskId) -> RecordReached {
         if self.cause(id) == Some(Cause::Callback) {
-            return Reached::Unknown;
+            return RecordReached::Unknown;
         }
         let record = released::tasks(self.trace, self.dependencies, Node::Task(id)).next();
-        record.map_or(Reached::Missing, |record| {
+        record.map_or(RecordReached::Missing, |record| {
             reached(self.trace, record, &mut Vec::new())
         })
     }
 
-    fn bound(&self, error: i64) -> Bound {
-        Bound {
+    fn bound(&self, error: i64) -> StallBound {
+        StallBound {
             next: self.next,
             error,
         }
@@ -175,9 +175,9 @@ impl Gap<'_> {
             };
             match self.released(id) {
                 _ if unknown.is_some() => return self.with_work(tasks),
-                Reached::Unknown => unknown = Some((id, cause)),
-                Reached::Missing => return vec![GapPart::Unknown(self.range)],
-                Reached::At(moment, error) => {
+                RecordReached::Unknown => unknown = Some((id, cause)),
+                RecordReached::Missing => return vec![GapPart::Unknown(self.range)],
+                RecordReached::At(moment, error) => {
                     let until = moment.min(end);
                     let begin = submitted.max(at);
                     if until > begin {

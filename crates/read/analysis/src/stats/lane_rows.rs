@@ -4,7 +4,7 @@ use ascend_trace_recording::units::thousands;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::stalls_by_cause::{Spent, main_causes};
+use super::stalls_by_cause::{CauseTime, main_causes};
 use crate::columns::declare::*;
 
 table_row! {
@@ -36,7 +36,7 @@ pub struct StreamStats {
     => column("", Duration, |it: &Self| it.estimated_idle_ns().into(), "the same by the estimate").shown("idle", 0);
     pub busy_share: f64 => column("busy_share", Share, |it: &Self| it.busy_share.into(), "`estimated_busy_ns` as a part of `lived_ns`, 0 to 1").shown("busy %", 0);
     pub timing: String => column("timing", Word, |it: &Self| (&it.timing).into(), "how its tasks were timed, at least for a while: `events`, `chained` or `sampled` with `auto`, else what you asked for").text("timing");
-    pub causes: Vec<Spent> => column("causes", Nested, |it: &Self| Value::list(&it.causes, Value::row), "why it was idle, longest first: `cause` (a word of [STALLS.md](STALLS.md)), `count`, `total_ns`. Together with `busy_ns` they are exactly `lived_ns`");
+    pub causes: Vec<CauseTime> => column("causes", Nested, |it: &Self| Value::list(&it.causes, Value::row), "why it was idle, longest first: `cause` (a word of [STALLS.md](STALLS.md)), `count`, `total_ns`. Together with `busy_ns` they are exactly `lived_ns`");
     => column("", Text, |it: &Self| main_causes(&it.causes).into(), "the main causes").shown("mostly because of", 70);
 }
 }
@@ -119,7 +119,7 @@ pub struct DeviceStats {
     pub shared_ns: i64 => column("shared_ns", Duration, |it: &Self| it.shared_ns.into(), "time in which at least two streams worked").shown("2+ streams", 130);
     pub stream_ns: i64 => column("stream_ns", Duration, |it: &Self| it.stream_ns.into(), "sum of the times of its streams: `work_ns` and all `causes`");
     pub work_ns: i64 => column("work_ns", Duration, |it: &Self| it.work_ns.into(), "sum of `busy_ns` of its streams");
-    pub causes: Vec<Spent> => column("causes", Nested, |it: &Self| Value::list(&it.causes, Value::row), "why its streams were idle, as for streams");
+    pub causes: Vec<CauseTime> => column("causes", Nested, |it: &Self| Value::list(&it.causes, Value::row), "why its streams were idle, as for streams");
     => column("", Text, |it: &Self| main_causes(&it.causes).into(), "the main causes").view("streams mostly", 100);
 }
 }
@@ -151,9 +151,9 @@ pub struct ThreadStats {
     pub end_ns: i64 => column("end_ns", Moment, |it: &Self| it.end_ns.into(), "the end of its last call");
     pub in_calls_ns: i64 => column("in_calls_ns", Duration, |it: &Self| it.in_calls_ns.into(), "time in calls").shown("in calls", 0);
     pub blocked_ns: i64 => column("blocked_ns", Duration, |it: &Self| it.blocked_ns.into(), "time in calls that waited for the device or for room in a queue: all `causes`").shown("blocked", 0);
-    pub causes: Vec<Spent> => column("causes", Nested, |it: &Self| Value::list(&it.causes, Value::row), "the causes of this time, as for streams");
+    pub causes: Vec<CauseTime> => column("causes", Nested, |it: &Self| Value::list(&it.causes, Value::row), "the causes of this time, as for streams");
     => column("", Text, |it: &Self| main_causes(&it.causes).into(), "the main causes").shown("mostly in", 70);
-    pub streams_late: Vec<Spent> => column("streams_late", Nested, |it: &Self| Value::list(&it.streams_late, Value::row), "time in which streams were idle because this thread had not submitted their next task, by cause");
+    pub streams_late: Vec<CauseTime> => column("streams_late", Nested, |it: &Self| Value::list(&it.streams_late, Value::row), "time in which streams were idle because this thread had not submitted their next task, by cause");
     => column("", Text, |it: &Self| main_causes(&it.streams_late).into(), "the main causes of that time").shown("streams waited for it", 90);
 }
 }

@@ -1,11 +1,11 @@
 //! How long the streams of a device worked together, by the estimates of each.
 
-use super::work::United;
+use super::work::UnionTime;
 use crate::estimate::Estimate;
 
 /// The work of one stream.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Worked {
+pub(super) struct StreamWork {
     /// By the bars of its tasks.
     pub(super) bars: i64,
     pub(super) estimate: Estimate,
@@ -19,7 +19,7 @@ pub(super) struct Worked {
 
 /// Sums of the streams of a device.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Together {
+pub(super) struct DeviceSums {
     streams: u64,
     bars: i64,
     sum: Estimate,
@@ -30,8 +30,8 @@ pub(super) struct Together {
     pub(super) unestimated: u64,
 }
 
-impl Together {
-    pub(super) fn add(&mut self, worked: &Worked) {
+impl DeviceSums {
+    pub(super) fn add(&mut self, worked: &StreamWork) {
         self.streams += u64::from(worked.estimate.high > 0.0);
         self.bars += worked.bars;
         self.sum.add(worked.estimate);
@@ -43,7 +43,7 @@ impl Together {
 
     /// How long at least one of them worked. `united` is the same of those of their tasks that have times, in a time of this
     /// length.
-    pub(super) fn estimate(&self, united: United, length: i64) -> Estimate {
+    pub(super) fn estimate(&self, united: UnionTime, length: i64) -> Estimate {
         // Tasks run within their bars, so they share no more time than bars do; of tasks without a time nothing is known.
         let shared = match self.has_untimed && self.streams > 1 {
             true => self.sum.low,
@@ -66,8 +66,8 @@ impl Together {
 mod tests {
     use super::*;
 
-    fn worked(value: f64, error: f64, is_timed: bool) -> Worked {
-        Worked {
+    fn worked(value: f64, error: f64, is_timed: bool) -> StreamWork {
+        StreamWork {
             bars: value as i64 + 10,
             estimate: Estimate {
                 value,
@@ -80,16 +80,16 @@ mod tests {
         }
     }
 
-    fn together(all: &[Worked], united: United, length: i64) -> (i64, i64) {
-        let mut together = Together::default();
+    fn together(all: &[StreamWork], united: UnionTime, length: i64) -> (i64, i64) {
+        let mut together = DeviceSums::default();
         all.iter().for_each(|it| together.add(it));
         let estimate = together.estimate(united, length);
         (estimate.value_ns(), estimate.error_ns())
     }
 
     /// Of bars alone.
-    fn bars(bars: i64) -> United {
-        United {
+    fn bars(bars: i64) -> UnionTime {
+        UnionTime {
             bars,
             least: 0,
             most: 1000,
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn limits_of_the_union_are_limits_of_its_estimate() {
         let both = [worked(100.0, 5.0, true), worked(200.0, 5.0, true)];
-        let united = United {
+        let united = UnionTime {
             bars: 280,
             least: 262,
             most: 282,

@@ -9,8 +9,10 @@ use super::tables::{Range, overlaps};
 use crate::columns::declare::*;
 use crate::dependencies::{Dependencies, Node};
 use crate::estimate::Measured;
-use crate::stalls::{Chain, Evidence, Root, Why};
-use crate::{Doing, Lane, Late, Meanwhile, Places, Stall, Stalls, Window};
+use crate::stalls::{Chain, Evidence, Root, UnknownReason};
+use crate::{
+    ActivityDuringWait, HostLateness, Lane, PlannedRanges, Stall, Stalls, ThreadActivity, Window,
+};
 
 table_row! {
 /// One stall.
@@ -50,7 +52,7 @@ pub struct StallStats {
     pub meanwhile: Vec<MeanwhileStats> => column("meanwhile", Nested, |it: &Self| Value::list(&it.meanwhile, Value::row), "the work of the submitting thread during the stall: `name`, `count`, `total_ns`. `name` is a function, or with `count` 0 one of `tracer-overhead`, `outside-ascendcl`, `in-flight`, `earlier`");
     => column("", Text, |it: &Self| stall_words::meanwhile(it).into(), "the work of the submitting thread: function, calls, nanoseconds").exported("meanwhile");
     pub why: Option<String> => column("why", Text, |it: &Self| it.why.as_ref().into(), "why no better cause is known").exported("why");
-    pub late: Option<Late> => column("late", Nested, |it: &Self| Value::maybe_row(it.late.as_ref()), "the threads that plan and submit; `null` unless the host was late");
+    pub late: Option<HostLateness> => column("late", Nested, |it: &Self| Value::maybe_row(it.late.as_ref()), "the threads that plan and submit; `null` unless the host was late");
     => column("", Id, |it: &Self| it.late.as_ref().map(|it| it.tid).into(), "the thread that planned").exported("late_tid");
     => column("", Text, |it: &Self| it.late.as_ref().and_then(|it| it.range.as_ref()).into(), "the range of this thread").exported("late_range");
     => column("", Duration, |it: &Self| it.late.as_ref().map(|it| it.python_ns).into(), "until it planned").exported("python_ns");
@@ -196,9 +198,9 @@ impl StallStats {
 
     /// With what held up the threads that plan and submit.
     #[must_use]
-    pub fn with_late(self, trace: &Trace, places: &Places, stall: &Stall) -> Self {
+    pub fn with_late(self, trace: &Trace, places: &PlannedRanges, stall: &Stall) -> Self {
         Self {
-            late: Late::of(trace, places, stall),
+            late: HostLateness::of(trace, places, stall),
             ..self
         }
     }
@@ -214,14 +216,14 @@ impl MeanwhileStats {
     /// Time before the last calls of the thread: only a limited number is examined.
     pub const EARLIER: &str = "earlier";
 
-    fn of(trace: &Trace, meanwhile: &Meanwhile) -> Self {
+    fn of(trace: &Trace, meanwhile: &ActivityDuringWait) -> Self {
         Self {
             name: match meanwhile.doing {
-                Doing::Calls(function) => trace.function(function).name.clone(),
-                Doing::Tracer => Self::TRACER.to_owned(),
-                Doing::Outside => Self::OUTSIDE.to_owned(),
-                Doing::InFlight => Self::IN_FLIGHT.to_owned(),
-                Doing::Earlier => Self::EARLIER.to_owned(),
+                ThreadActivity::Calls(function) => trace.function(function).name.clone(),
+                ThreadActivity::Tracer => Self::TRACER.to_owned(),
+                ThreadActivity::Outside => Self::OUTSIDE.to_owned(),
+                ThreadActivity::InFlight => Self::IN_FLIGHT.to_owned(),
+                ThreadActivity::Earlier => Self::EARLIER.to_owned(),
             },
             count: u64::from(meanwhile.calls),
             total_ns: meanwhile.total,
@@ -266,20 +268,20 @@ fn root_words(trace: &Trace, root: Root) -> String {
     }
 }
 
-fn why_words(trace: &Trace, why: Why) -> String {
+fn why_words(trace: &Trace, why: UnknownReason) -> String {
     match why {
-        Why::Untimed(task, reason) => {
+        UnknownReason::Untimed(task, reason) => {
             let reason = match reason.name() {
                 "" => "its time was not read",
                 name => name,
             };
             format!("{} has no time: {reason}", name_of(trace, Node::Task(task)))
         }
-        Why::Missing => "tasks are missing from the trace".to_owned(),
-        Why::DeviceBusy(stream) => {
+        UnknownReason::Missing => "tasks are missing from the trace".to_owned(),
+        UnknownReason::DeviceBusy(stream) => {
             let number = trace.stream(stream).number();
             format!("stream {number} of the device was busy")
         }
-        Why::NotStarted => "the device did not begin the next task".to_owned(),
+        UnknownReason::NotStarted => "the device did not begin the next task".to_owned(),
     }
 }

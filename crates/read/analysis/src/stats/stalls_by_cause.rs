@@ -29,7 +29,7 @@ pub struct CauseStats {
 table_row! {
 /// Time that was spent for one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spent {
+pub struct CauseTime {
     pub cause: &'static str => column("cause", Word, |it: &Self| it.cause.into(), "a word of [STALLS.md](STALLS.md)");
     pub count: u64 => column("count", Count, |it: &Self| it.count.into(), "how many stalls");
     pub total_ns: i64 => column("total_ns", Duration, |it: &Self| it.total_ns.into(), "their sum");
@@ -40,8 +40,8 @@ pub struct Spent {
 const MAIN: usize = 2;
 
 /// The main causes of idle time, without `untimed`, which is work.
-pub(super) fn main_causes(causes: &[Spent]) -> String {
-    let is_idle = |it: &&Spent| it.cause != Cause::Untimed.name();
+pub(super) fn main_causes(causes: &[CauseTime]) -> String {
+    let is_idle = |it: &&CauseTime| it.cause != Cause::Untimed.name();
     let causes = causes.iter().filter(is_idle).take(MAIN);
     let words = causes.map(|it| format!("{} {}", it.cause, duration(it.total_ns)));
     words.collect::<Vec<_>>().join(", ")
@@ -132,11 +132,11 @@ impl Sums {
     }
 
     /// The causes that occur, longest first.
-    pub(super) fn rows(&self) -> Vec<Spent> {
+    pub(super) fn rows(&self) -> Vec<CauseTime> {
         let causes = Cause::ALL.into_iter().zip(&self.sums);
         let found = causes.filter(|(_, sum)| sum.0 > 0);
-        let mut rows: Vec<Spent> = found
-            .map(|(cause, (count, total_ns))| Spent {
+        let mut rows: Vec<CauseTime> = found
+            .map(|(cause, (count, total_ns))| CauseTime {
                 cause: cause.name(),
                 count: *count,
                 total_ns: *total_ns,

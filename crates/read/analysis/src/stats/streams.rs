@@ -7,11 +7,11 @@ use ascend_trace_recording::{ProcessId, StreamId, TaskId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use super::lane_rows::{DeviceStats, Overlap, StreamStats, process_order};
-use super::shared_time::{Together, Worked};
+use super::shared_time::{DeviceSums, StreamWork};
 use super::stalls_by_cause::Sums;
 use super::tables::{Operations, Range, is_copy, overlaps};
-use super::work::{DeviceTime, Piece, Work};
-use crate::{Cause, Class, Lane, Node, Stall, Window};
+use super::work::{DeviceTime, Work, WorkInterval};
+use crate::{Cause, Lane, Node, Stall, TaskRole, Window};
 
 const fn waits(cause: Cause) -> bool {
     matches!(
@@ -70,7 +70,7 @@ impl Streams {
         range: Range,
         operations: &Operations,
     ) -> (Vec<StreamStats>, Vec<DeviceStats>) {
-        let mut devices: BTreeMap<(ProcessId, u32), (DeviceStats, Sums, [Together; 3])> =
+        let mut devices: BTreeMap<(ProcessId, u32), (DeviceStats, Sums, [DeviceSums; 3])> =
             BTreeMap::new();
         let mut lanes: BTreeMap<StreamId, (StreamStats, Sums)> = BTreeMap::new();
         for (id, sums) in (0..).map(StreamId).zip(&self.streams) {
@@ -147,7 +147,7 @@ impl Stream {
         window: &Window<'_>,
         (id, range): (StreamId, Range),
         operations: &mut Operations,
-    ) -> Vec<Piece> {
+    ) -> Vec<WorkInterval> {
         let trace = window.trace;
         self.note_life(window, id);
         let mut held = FxHashMap::default();
@@ -162,18 +162,18 @@ impl Stream {
         let mut pieces = Vec::new();
         for task in window.stream_tasks(id) {
             let piece = self.piece(trace, task, held.get(&task));
-            let clip = |(piece, range): (Piece, TimeRange)| piece.clip(range);
+            let clip = |(piece, range): (WorkInterval, TimeRange)| piece.clip(range);
             let piece = piece.zip(range).and_then(clip);
             if overlaps(range, trace.extent(trace.task(task))) {
                 self.tasks += 1;
                 self.untimed += u64::from(trace.task(task).time.is_none());
-                operations.add(trace, task, piece.as_ref().map_or(0, Piece::length));
+                operations.add(trace, task, piece.as_ref().map_or(0, WorkInterval::length));
             }
             pieces.extend(piece);
         }
-        self.busy += pieces.iter().map(Piece::length).sum::<i64>();
+        self.busy += pieces.iter().map(WorkInterval::length).sum::<i64>();
         let copies = pieces.iter().filter(|piece| piece.is_copy);
-        self.copied += copies.map(Piece::length).sum::<i64>();
+        self.copied += copies.map(WorkInterval::length).sum::<i64>();
         pieces
     }
 
@@ -187,28 +187,28 @@ impl Stream {
 
     /// When a task kept the stream busy; `held` is the time of it in which it waited. Mapped times can make
     /// tasks overlap a little.
-    fn piece(&mut self, trace: &Trace, id: TaskId, held: Option<&Stall>) -> Option<Piece> {
+    fn piece(&mut self, trace: &Trace, id: TaskId, held: Option<&Stall>) -> Option<WorkInterval> {
         let task = trace.task(id);
         let time = task.time?;
-        let class = Class::of(trace, task);
+        let class = TaskRole::of(trace, task);
         let is_over = match class {
-            Class::Work | Class::Callback => Some(time.end),
-            Class::EventWait | Class::SignalWait => held.map(|stall| stall.end),
-            Class::Mark => None,
+            TaskRole::Work | TaskRole::Callback => Some(time.end),
+            TaskRole::EventWait | TaskRole::SignalWait => held.map(|stall| stall.end),
+            TaskRole::Mark => None,
         };
         let before = self.until;
         self.until = before.max(is_over);
         let begin = before.map_or(time.begin, |until| until.max(time.begin));
         let begin = held.map_or(begin, |stall| begin.max(stall.end));
-        let is_work = class == Class::Work && begin < time.end;
+        let is_work = class == TaskRole::Work && begin < time.end;
         let bar = TimeRange::new(begin, time.end);
-        is_work.then(|| Piece::of(bar, &time, is_copy(task.kind)))
+        is_work.then(|| WorkInterval::of(bar, &time, is_copy(task.kind)))
     }
 
     /// How long it worked: all of it, or copies alone, or all but copies.
-    fn worked(&self, id: StreamId, is_copy: Option<bool>, operations: &Operations) -> Worked {
+    fn worked(&self, id: StreamId, is_copy: Option<bool>, operations: &Operations) -> StreamWork {
         let (estimate, unestimated) = operations.worked(id, is_copy);
-        Worked {
+        StreamWork {
             bars: match is_copy {
                 None => self.busy,
                 Some(true) => self.copied,

@@ -13,11 +13,11 @@ use crate::graphs::{part_kind, part_label};
 type Key = (String, Option<u32>, String);
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct TaskPartSums {
     sums: FxHashMap<Key, (&'static str, Histogram)>,
 }
 
-impl Parts {
+impl TaskPartSums {
     pub(super) fn take(&mut self, window: &Window<'_>, range: Range) {
         let trace = window.trace;
         for stream in (0..trace.streams().len() as u32).map(StreamId) {

@@ -23,7 +23,7 @@ use crate::{Fold, Window};
 #[derive(Debug, Default)]
 pub(super) struct Training {
     steps: Steps,
-    ranges: ranges::Ranges,
+    ranges: ranges::RangeTotals,
     modules: modules::Modules,
 }
 

@@ -9,7 +9,7 @@ use crate::Intervals;
 
 /// A time in which a stream worked.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
+pub(super) struct WorkInterval {
     /// By the bar of its task.
     pub(super) bar: TimeRange,
     /// It certainly worked here: from the latest possible begin to the earliest possible end.
@@ -24,7 +24,7 @@ pub(super) struct Piece {
 /// A task may begin this much earlier than its bar. Nothing is summed up before nothing can begin there.
 const EARLIEST_NS: i64 = 1_000_000;
 
-impl Piece {
+impl WorkInterval {
     /// The part of a task's bar that is work.
     pub(super) fn of(bar: TimeRange, time: &TaskTime, is_copy: bool) -> Self {
         let (least, most) = time.durations();
@@ -70,7 +70,7 @@ type Device = (ProcessId, u32);
 
 /// For how long at least one stream worked: by the bars of tasks, at least, and at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct United {
+pub(super) struct UnionTime {
     pub(super) bars: i64,
     pub(super) least: i64,
     pub(super) most: i64,
@@ -79,9 +79,9 @@ pub(super) struct United {
 /// For how long the streams of a process on a device worked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DeviceTime {
-    pub(super) busy: United,
-    pub(super) copy: United,
-    pub(super) compute: United,
+    pub(super) busy: UnionTime,
+    pub(super) copy: UnionTime,
+    pub(super) compute: UnionTime,
     /// Copied and computed.
     pub(super) both: i64,
     /// At least two streams worked.
@@ -92,7 +92,7 @@ pub(super) struct DeviceTime {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Work {
     /// Work outside of the sums, by stream.
-    open: BTreeMap<StreamId, (Device, Vec<Piece>)>,
+    open: BTreeMap<StreamId, (Device, Vec<WorkInterval>)>,
     devices: BTreeMap<Device, DeviceTime>,
     overlap: Overlap,
 }
@@ -108,13 +108,13 @@ struct Times {
 /// Work of one stream in a stretch of time.
 struct Lane {
     device: Device,
-    pieces: Vec<Piece>,
+    pieces: Vec<WorkInterval>,
     bars: Times,
 }
 
 impl Work {
     /// Adds the times in which a stream worked.
-    pub(super) fn add(&mut self, stream: StreamId, device: Device, pieces: Vec<Piece>) {
+    pub(super) fn add(&mut self, stream: StreamId, device: Device, pieces: Vec<WorkInterval>) {
         if !pieces.is_empty() {
             let open = self.open.entry(stream);
             let (_, known) = open.or_insert_with(|| (device, Vec::new()));
@@ -161,8 +161,8 @@ impl Work {
 
 impl Times {
     fn of<'p>(
-        pieces: impl Iterator<Item = &'p Piece> + Clone,
-        range: impl Fn(&Piece) -> TimeRange,
+        pieces: impl Iterator<Item = &'p WorkInterval> + Clone,
+        range: impl Fn(&WorkInterval) -> TimeRange,
     ) -> Self {
         let of = |is_copy: bool| {
             let own = pieces.clone().filter(|it| it.is_copy == is_copy);
@@ -193,7 +193,7 @@ impl Times {
 
 impl Lane {
     /// Takes the parts before a time from pieces.
-    fn settled(device: Device, pieces: &mut Vec<Piece>, until: i64) -> Self {
+    fn settled(device: Device, pieces: &mut Vec<WorkInterval>, until: i64) -> Self {
         let (before, after) = TimeRange::EVERYTHING.split_at(until);
         let mut done = Vec::new();
         pieces.retain_mut(|piece| {
@@ -216,10 +216,10 @@ impl Lane {
     }
 
     /// How long one stream worked alone: copies, and other work.
-    fn alone(&self) -> (United, United, United) {
-        let of = |wanted: &dyn Fn(&&Piece) -> bool, bars: &Intervals| {
+    fn alone(&self) -> (UnionTime, UnionTime, UnionTime) {
+        let of = |wanted: &dyn Fn(&&WorkInterval) -> bool, bars: &Intervals| {
             let own = || self.pieces.iter().filter(wanted);
-            United {
+            UnionTime {
                 bars: bars.total(),
                 // Bars of one stream do not overlap.
                 least: own().map(|it| it.sure.duration()).sum(),
@@ -227,7 +227,7 @@ impl Lane {
                     + own().map(|it| it.beyond).sum::<i64>(),
             }
         };
-        let (bars, none) = (&self.bars, United::default());
+        let (bars, none) = (&self.bars, UnionTime::default());
         let busy = of(&|_| true, &bars.busy);
         let has = |is_copy: bool| self.pieces.iter().any(|it| it.is_copy == is_copy);
         match (has(true), has(false)) {
@@ -264,7 +264,7 @@ impl DeviceTime {
             copy += copied.most - copied.bars;
             compute += computed.most - computed.bars;
         }
-        let of = |bars: &Intervals, sure: &Intervals, beyond: i64| United {
+        let of = |bars: &Intervals, sure: &Intervals, beyond: i64| UnionTime {
             bars: bars.total(),
             least: sure.total(),
             most: bars.total() + beyond,
@@ -278,7 +278,7 @@ impl DeviceTime {
     }
 }
 
-impl United {
+impl UnionTime {
     fn add(&mut self, more: Self) {
         self.bars += more.bars;
         self.least += more.least;
@@ -304,7 +304,11 @@ mod tests {
     use super::*;
 
     /// A task with a bar, by how much it may be shorter, and by how much longer.
-    fn piece((begin, end): (i64, i64), (shorter, longer): (u32, u32), is_copy: bool) -> Piece {
+    fn piece(
+        (begin, end): (i64, i64),
+        (shorter, longer): (u32, u32),
+        is_copy: bool,
+    ) -> WorkInterval {
         let time = TaskTime {
             begin,
             end,
@@ -314,15 +318,15 @@ mod tests {
             longer,
             noise: 0,
         };
-        Piece::of(TimeRange::new(begin, end), &time, is_copy)
+        WorkInterval::of(TimeRange::new(begin, end), &time, is_copy)
     }
 
-    fn sharp(begin: i64, end: i64, is_copy: bool) -> Piece {
+    fn sharp(begin: i64, end: i64, is_copy: bool) -> WorkInterval {
         piece((begin, end), (0, 0), is_copy)
     }
 
     /// Each stream's pieces, summed up in two parts.
-    fn worked(streams: &[&[Piece]], cut: i64) -> (DeviceTime, Overlap) {
+    fn worked(streams: &[&[WorkInterval]], cut: i64) -> (DeviceTime, Overlap) {
         let device = (ProcessId(0), 0);
         let mut work = Work::default();
         for (number, pieces) in (0..).zip(streams) {
@@ -374,10 +378,10 @@ mod tests {
 
     #[test]
     fn the_inside_of_a_busy_stretch_is_not_open_if_another_stream_covers_it() {
-        let tasks: Vec<Piece> = (0..100)
+        let tasks: Vec<WorkInterval> = (0..100)
             .map(|it| piece((it * 10, it * 10 + 10), (2, 2), false))
             .collect();
-        let shifted: Vec<Piece> = (0..100)
+        let shifted: Vec<WorkInterval> = (0..100)
             .map(|it| piece((it * 10 + 5, it * 10 + 15), (2, 2), false))
             .collect();
         for cut in CUTS {

@@ -8,19 +8,19 @@ use serde::Serialize;
 use super::align::align;
 use super::process_steps::LoopId;
 use crate::stats::StepStats;
-use crate::stats::training::lane::{Piece, Use};
+use crate::stats::training::lane::{Use, UseInterval};
 
 /// Work of a step.
 #[derive(Clone, Debug)]
 pub(crate) struct Detail {
     row: StepStats,
     /// By begin.
-    done: Vec<Done>,
+    done: Vec<StepOperation>,
 }
 
 /// One operation of a step.
 #[derive(Clone, Copy, Debug)]
-struct Done {
+struct StepOperation {
     what: (Use, u32),
     /// How long it took in the step.
     time: i64,
@@ -29,15 +29,15 @@ struct Done {
 }
 
 impl Detail {
-    pub(crate) fn of<'p>(row: &StepStats, pieces: impl Iterator<Item = &'p Piece>) -> Self {
+    pub(crate) fn of<'p>(row: &StepStats, pieces: impl Iterator<Item = &'p UseInterval>) -> Self {
         let (begin, end) = (row.begin_ns, row.begin_ns + row.length_ns);
-        let mut pieces: Vec<&Piece> = pieces.collect();
+        let mut pieces: Vec<&UseInterval> = pieces.collect();
         pieces.sort_by_key(|it| (it.begin, it.used, it.name, it.end));
         let mut reached = begin;
         let done = pieces.into_iter().map(|it| {
             let pause = (it.begin - reached).max(0);
             reached = reached.max(it.end);
-            Done {
+            StepOperation {
                 what: (it.used, it.name),
                 time: it.end.min(end) - it.begin.max(begin),
                 pause,
@@ -56,7 +56,7 @@ impl Detail {
 
 /// A part that a slow step had more of, or less.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct More {
+pub struct StepDifference {
     /// `computing`, `communication`, `copy`, or `free` for time in which nothing of that was done.
     pub kind: &'static str,
     /// The operation; for free time, the wait: `loading`, `python` or `program`, `planning`, `queue`, `launch`.
@@ -73,7 +73,7 @@ pub struct More {
     pub there_ns: i64,
 }
 
-impl More {
+impl StepDifference {
     pub fn difference_ns(&self) -> i64 {
         self.slow_ns - self.median_ns
     }
@@ -93,7 +93,7 @@ pub struct Comparison {
     /// Operations that are in both, at the same place of the sequence.
     pub aligned: u64,
     /// The largest differences first.
-    pub more: Vec<More>,
+    pub more: Vec<StepDifference>,
 }
 
 /// The sums of an operation in both steps.
@@ -134,7 +134,7 @@ impl Comparison {
         let name = |what: (Use, u32)| names.get(what.1 as usize).cloned().unwrap_or_default();
         let at = |place: Option<usize>| place.map(|place| name(slow.done[place].what));
         let number = |place: Option<usize>| place.map(|place| place as u64 + 1);
-        let operations = sums.into_iter().map(|(what, sum)| More {
+        let operations = sums.into_iter().map(|(what, sum)| StepDifference {
             kind: word(what.0),
             name: name(what),
             slow_count: sum.count[0],
@@ -152,7 +152,7 @@ impl Comparison {
                 true => pause,
                 false => (0, None),
             };
-            More {
+            StepDifference {
                 kind: "free",
                 name: name.to_owned(),
                 slow_count: 0,
@@ -164,7 +164,7 @@ impl Comparison {
                 there_ns,
             }
         });
-        let mut more: Vec<More> = operations
+        let mut more: Vec<StepDifference> = operations
             .chain(free)
             .filter(|it| it.slow_ns != it.median_ns || it.slow_count != it.median_count)
             .collect();

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::measured::StepPart;
 use super::repetition::Rhythm;
-use super::sequence::Entry;
+use super::sequence::RequestedOperation;
 use super::step_begin::phase;
 use super::symbols::{SymbolKind, Symbols};
 
@@ -15,7 +15,11 @@ const WARMING: usize = 3;
 const LONGEST: usize = 6;
 
 /// The steps of a sequence in which something repeats.
-pub(super) fn parts(entries: &[Entry], symbols: &Symbols, rhythm: &Rhythm) -> Vec<StepPart> {
+pub(super) fn parts(
+    entries: &[RequestedOperation],
+    symbols: &Symbols,
+    rhythm: &Rhythm,
+) -> Vec<StepPart> {
     let loops = Loop::of(entries, symbols, rhythm);
     let begins = loops.begins(symbols, rhythm);
     let Some(last) = begins.last() else {
@@ -30,14 +34,14 @@ pub(super) fn parts(entries: &[Entry], symbols: &Symbols, rhythm: &Rhythm) -> Ve
 
 /// The usual content of a step, from its begin.
 struct Loop<'e> {
-    entries: &'e [Entry],
+    entries: &'e [RequestedOperation],
     /// How far from an anchor's occurrence a step begins.
     offset: usize,
     model: Vec<u32>,
 }
 
 impl<'e> Loop<'e> {
-    fn of(entries: &'e [Entry], symbols: &Symbols, rhythm: &Rhythm) -> Self {
+    fn of(entries: &'e [RequestedOperation], symbols: &Symbols, rhythm: &Rhythm) -> Self {
         let offset = phase(entries, symbols, rhythm);
         let model = rhythm.places[rhythm.model] as usize;
         let mut model: Vec<u32> = entries[model..model + rhythm.period]

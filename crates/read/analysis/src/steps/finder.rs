@@ -4,31 +4,31 @@ use ascend_trace_recording::{ProcessId, Thread, ThreadId};
 use rustc_hash::FxHashMap;
 
 use super::loops::laps;
-use super::named::{Wanted, named};
-use super::process_steps::{LoopId, Plan};
+use super::named::{StepDefinition, named};
+use super::process_steps::{LoopId, RecordingSteps};
 use super::sequence::Sequence;
-use super::shared::Shared;
+use super::shared::ThreadGroups;
 use super::symbols::Symbols;
-use crate::{Fold, Needs, Window};
+use crate::{AnalysisNeeds, Fold, Window};
 
 /// Looks for steps. It keeps 20 bytes for each task of processes in which none are named.
 #[derive(Debug, Default)]
 pub struct Finder<'w> {
-    wanted: Wanted<'w>,
+    wanted: StepDefinition<'w>,
     /// Of how many ranges `named` was made.
     known: Option<usize>,
-    named: Plan,
+    named: RecordingSteps,
     /// The named ones are all that there are.
     is_reported: bool,
     /// The end of the recorded time, until now.
     end: i64,
     symbols: Symbols,
     threads: FxHashMap<ThreadId, (ProcessId, u32, Sequence)>,
-    shared: Shared,
+    shared: ThreadGroups,
 }
 
 impl<'w> Finder<'w> {
-    pub fn new(wanted: Wanted<'w>) -> Self {
+    pub fn new(wanted: StepDefinition<'w>) -> Self {
         Self {
             wanted,
             ..Self::default()
@@ -37,9 +37,9 @@ impl<'w> Finder<'w> {
 }
 
 impl Fold for Finder<'_> {
-    type Answer = Plan;
+    type Answer = RecordingSteps;
 
-    const NEEDS: Needs = Needs::Calls;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         if self.known != Some(trace.ranges().len()) {
@@ -49,11 +49,11 @@ impl Fold for Finder<'_> {
         let is_named = |thread: &Thread| self.named.has(trace.process(thread.process).serial);
         self.end = trace.span().map_or(i64::MIN, |span| span.end);
         self.is_reported = match self.wanted {
-            Wanted::Those(_) => !self.named.goes_on(),
-            Wanted::Any => trace.threads().iter().all(is_named),
-            Wanted::Repeated => false,
+            StepDefinition::Those(_) => !self.named.goes_on(),
+            StepDefinition::Any => trace.threads().iter().all(is_named),
+            StepDefinition::Repeated => false,
         };
-        if self.is_reported || matches!(self.wanted, Wanted::Those(_)) {
+        if self.is_reported || matches!(self.wanted, StepDefinition::Those(_)) {
             return;
         }
         for id in (0..trace.threads().len() as u32).map(ThreadId) {
@@ -75,7 +75,7 @@ impl Fold for Finder<'_> {
         self.is_reported
     }
 
-    fn finish(self) -> Plan {
+    fn finish(self) -> RecordingSteps {
         let mut plan = self.named;
         plan.end(self.end);
         let mut threads: Vec<_> = self.threads.into_iter().collect();

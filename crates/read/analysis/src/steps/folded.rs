@@ -4,13 +4,16 @@
 //! in a row is taken as one. A block with a sign of a step is left as it is: several steps must not become one.
 
 use super::repetition::Sign;
-use super::sequence::Entry;
+use super::sequence::RequestedOperation;
 
 /// The longest block.
 const LONGEST: usize = 32;
 
 /// The entries with each block once. `None` if none repeats.
-pub(super) fn folded(entries: &[Entry], sign: impl Fn(u32) -> Sign) -> Option<Vec<Entry>> {
+pub(super) fn folded(
+    entries: &[RequestedOperation],
+    sign: impl Fn(u32) -> Sign,
+) -> Option<Vec<RequestedOperation>> {
     if entries.iter().all(|it| sign(it.symbol) == Sign::None) {
         return None;
     }
@@ -22,7 +25,7 @@ pub(super) fn folded(entries: &[Entry], sign: impl Fn(u32) -> Sign) -> Option<Ve
 }
 
 /// Leaves one of several equal blocks in a row.
-fn fold(entries: &mut Vec<Entry>, length: usize, sign: &impl Fn(u32) -> Sign) {
+fn fold(entries: &mut Vec<RequestedOperation>, length: usize, sign: &impl Fn(u32) -> Sign) {
     // How many of the last entries are the same as those one block before.
     let (mut kept, mut same, mut unsigned) = (0, 0, 0);
     for at in 0..entries.len() {
@@ -53,15 +56,19 @@ mod tests {
 
     fn text(text: &str) -> Option<String> {
         let entries = text.bytes().zip(0..);
-        let entry = |(it, at)| Entry::new(TimeRange::new(at, at + 1), u32::from(it), None);
-        let entries: Vec<Entry> = entries.map(entry).collect();
+        let entry =
+            |(it, at)| RequestedOperation::new(TimeRange::new(at, at + 1), u32::from(it), None);
+        let entries: Vec<RequestedOperation> = entries.map(entry).collect();
         let is_wait = |symbol: u32| match symbol == u32::from(b'W') {
             true => Sign::Wait,
             false => Sign::None,
         };
         let kept = folded(&entries, is_wait)?;
         // The last block has the length of the blocks that it replaces.
-        assert_eq!(kept.last().map(Entry::end), entries.last().map(Entry::end));
+        assert_eq!(
+            kept.last().map(RequestedOperation::end),
+            entries.last().map(RequestedOperation::end)
+        );
         let text = kept.iter().map(|it| char::from(it.symbol as u8));
         Some(text.collect())
     }

@@ -6,10 +6,10 @@ use rustc_hash::FxHashSet;
 use super::cuts::parts;
 use super::folded::folded;
 use super::measured::measured;
-use super::process_steps::{Lap, Origin};
+use super::process_steps::{LoopSteps, Origin};
 use super::repetition::{Rhythm, Sign, rhythm};
-use super::sequence::{Entry, Sequence};
-use super::shared::Shared;
+use super::sequence::{RequestedOperation, Sequence};
+use super::shared::ThreadGroups;
 use super::symbols::{NO_STREAM, SymbolKind, Symbols};
 
 /// A loop that does one thing alone has no steps; a launch of a graph may be one.
@@ -26,10 +26,10 @@ const STREAMS: usize = 8;
 pub(super) fn laps(
     thread: ThreadId,
     symbols: &Symbols,
-    shared: &Shared,
+    shared: &ThreadGroups,
     sequence: Sequence,
     is_first: bool,
-) -> Vec<Lap> {
+) -> Vec<LoopSteps> {
     let several = separate(thread, symbols, shared, &sequence);
     let laps = match several.is_empty() {
         true => found(thread, symbols, sequence).into_iter().collect(),
@@ -42,7 +42,7 @@ pub(super) fn laps(
 
 /// A loop, and the contents of each step.
 struct FoundLoop {
-    lap: Lap,
+    lap: LoopSteps,
     content: FxHashSet<u32>,
     computes: bool,
 }
@@ -69,7 +69,7 @@ fn found(thread: ThreadId, symbols: &Symbols, mut sequence: Sequence) -> Option<
     };
     let entries = entries.as_deref().unwrap_or(&sequence.entries);
     let parts = parts(entries, symbols, &rhythm);
-    let waits = |it: &Entry| symbols.kind(it.symbol).waits();
+    let waits = |it: &RequestedOperation| symbols.kind(it.symbol).waits();
     let measured = measured(entries, &parts, sequence.ran_until, waits);
     let from = rhythm.places[rhythm.model] as usize;
     let content = &entries[from..from + rhythm.period];
@@ -77,7 +77,7 @@ fn found(thread: ThreadId, symbols: &Symbols, mut sequence: Sequence) -> Option<
     (!measured.cuts.is_empty()).then(|| FoundLoop {
         computes: content.iter().any(|it| symbols.kind(*it).computes()),
         content,
-        lap: Lap {
+        lap: LoopSteps {
             origin,
             clock: measured.clock,
             left_out: measured.left_out,
@@ -87,7 +87,7 @@ fn found(thread: ThreadId, symbols: &Symbols, mut sequence: Sequence) -> Option<
     })
 }
 
-fn repeated(symbols: &Symbols, entries: &[Entry]) -> Option<(Origin, Rhythm)> {
+fn repeated(symbols: &Symbols, entries: &[RequestedOperation]) -> Option<(Origin, Rhythm)> {
     let row = row(entries);
     let is_graph = |symbol: u32| symbols.kind(symbol) == SymbolKind::Graph;
     let sign = |symbol: u32| sign(symbols.kind(symbol));
@@ -98,7 +98,7 @@ fn repeated(symbols: &Symbols, entries: &[Entry]) -> Option<(Origin, Rhythm)> {
     })
 }
 
-fn row(entries: &[Entry]) -> Vec<u32> {
+fn row(entries: &[RequestedOperation]) -> Vec<u32> {
     entries.iter().map(|it| it.symbol).collect()
 }
 
@@ -115,7 +115,7 @@ fn sign(kind: SymbolKind) -> Sign {
 fn separate(
     thread: ThreadId,
     symbols: &Symbols,
-    shared: &Shared,
+    shared: &ThreadGroups,
     sequence: &Sequence,
 ) -> Vec<FoundLoop> {
     let entries = &sequence.entries;
@@ -140,7 +140,7 @@ fn separate(
             entries: own.copied().collect(),
             ran_until: None,
         };
-        let waits = |it: &Entry| symbols.kind(it.symbol).waits();
+        let waits = |it: &RequestedOperation| symbols.kind(it.symbol).waits();
         let is_waited_for = own.entries.iter().any(waits);
         let found = found(thread, symbols, own).filter(|it| it.computes && is_waited_for);
         let Some(found) = found.filter(|it| loops.iter().all(|one| one.content != it.content))

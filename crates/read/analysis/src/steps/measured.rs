@@ -2,8 +2,8 @@
 
 use ascend_trace_recording::TimeRange;
 
-use super::process_steps::{Cut, StepClock};
-use super::sequence::Entry;
+use super::process_steps::{FoundStep, StepClock};
+use super::sequence::RequestedOperation;
 
 /// A step as a part of a sequence of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) struct StepPart {
 /// Steps with their times.
 pub(super) struct Measured {
     pub(super) clock: StepClock,
-    pub(super) cuts: Vec<Cut>,
+    pub(super) cuts: Vec<FoundStep>,
     /// Steps that are left out, since no task shows when they began or ended on the device.
     pub(super) left_out: u64,
 }
@@ -24,10 +24,10 @@ pub(super) struct Measured {
 /// The times of steps: on the device where most of them have a task with a time there, else on the host. `waits`: whether the
 /// host waits at an entry.
 pub(super) fn measured(
-    entries: &[Entry],
+    entries: &[RequestedOperation],
     parts: &[StepPart],
     ran_until: Option<i64>,
-    waits: impl Fn(&Entry) -> bool,
+    waits: impl Fn(&RequestedOperation) -> bool,
 ) -> Measured {
     if let Some(times) = on_device(entries, parts, ran_until, waits) {
         let cuts = cuts(entries, parts, &times);
@@ -46,11 +46,15 @@ pub(super) fn measured(
     }
 }
 
-fn cuts(entries: &[Entry], parts: &[StepPart], times: &[Option<TimeRange>]) -> Vec<Cut> {
+fn cuts(
+    entries: &[RequestedOperation],
+    parts: &[StepPart],
+    times: &[Option<TimeRange>],
+) -> Vec<FoundStep> {
     let numbered = parts.iter().zip(times).zip(1..);
     let cuts = numbered.filter_map(|((part, time), number)| {
         let time = (*time)?;
-        Some(Cut {
+        Some(FoundStep {
             begin: time.begin,
             end: time.end,
             asked: asked(entries, part),
@@ -61,15 +65,15 @@ fn cuts(entries: &[Entry], parts: &[StepPart], times: &[Option<TimeRange>]) -> V
 }
 
 /// From the first request of a step to the next one after it.
-fn asked(entries: &[Entry], part: &StepPart) -> TimeRange {
+fn asked(entries: &[RequestedOperation], part: &StepPart) -> TimeRange {
     let begin = entries[part.from].begin();
-    let next = entries.get(part.until).map(Entry::begin);
+    let next = entries.get(part.until).map(RequestedOperation::begin);
     let end = next.unwrap_or_else(|| entries[part.until - 1].end());
     TimeRange::new(begin, end)
 }
 
 /// Where another thread plans, the next can begin before the last one was submitted.
-fn disjoint(mut cuts: Vec<Cut>) -> Vec<Cut> {
+fn disjoint(mut cuts: Vec<FoundStep>) -> Vec<FoundStep> {
     let mut reached = i64::MIN;
     cuts.retain(|cut| {
         let is_next = cut.begin >= reached && cut.begin < cut.end;
@@ -81,12 +85,16 @@ fn disjoint(mut cuts: Vec<Cut>) -> Vec<Cut> {
 
 /// The times of steps on the device. `None` if most have none.
 fn on_device(
-    entries: &[Entry],
+    entries: &[RequestedOperation],
     parts: &[StepPart],
     ran_until: Option<i64>,
-    waits: impl Fn(&Entry) -> bool,
+    waits: impl Fn(&RequestedOperation) -> bool,
 ) -> Option<Vec<Option<TimeRange>>> {
-    let first = |part: &StepPart| entries[part.from..part.until].iter().find_map(Entry::ran);
+    let first = |part: &StepPart| {
+        entries[part.from..part.until]
+            .iter()
+            .find_map(RequestedOperation::ran)
+    };
     let begins: Vec<Option<i64>> = parts.iter().map(first).collect();
     if !begins.iter().flatten().is_sorted_by(|a, b| a < b) {
         return None;
@@ -108,12 +116,14 @@ fn on_device(
 
 /// The end of a step that no other follows at once.
 fn end_before_other_work(
-    entries: &[Entry],
+    entries: &[RequestedOperation],
     part: &StepPart,
     ran_until: Option<i64>,
-    waits: impl Fn(&Entry) -> bool,
+    waits: impl Fn(&RequestedOperation) -> bool,
 ) -> Option<i64> {
-    let after = entries[part.until..].iter().find_map(Entry::ran);
+    let after = entries[part.until..]
+        .iter()
+        .find_map(RequestedOperation::ran);
     let last = &entries[part.until - 1];
     let waited = waits(last).then(|| last.end());
     ran_until.into_iter().chain(after).chain(waited).min()

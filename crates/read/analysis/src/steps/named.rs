@@ -5,13 +5,13 @@ use std::fmt;
 
 use ascend_trace_recording::{ProcessId, Range, ThreadId, TimeRange, Trace};
 
-use super::process_steps::{Cut, Lap, LoopId, Origin, Plan, StepClock};
-use crate::Places;
+use super::process_steps::{FoundStep, LoopId, LoopSteps, Origin, RecordingSteps, StepClock};
+use crate::PlannedRanges;
 use crate::planned_ranges::{is_named_step, is_step_of_framework};
 
 /// Definition of steps.
 #[derive(Clone, Copy, Default)]
-pub enum Wanted<'w> {
+pub enum StepDefinition<'w> {
     /// Ranges of the program, else repeated work.
     #[default]
     Any,
@@ -22,13 +22,17 @@ pub enum Wanted<'w> {
 }
 
 /// The steps that are named in a recording, of which all ranges are known.
-pub(crate) fn named(trace: &Trace, places: &Places, wanted: Wanted<'_>) -> Plan {
-    let mut plan = Plan::default();
+pub(crate) fn named(
+    trace: &Trace,
+    places: &PlannedRanges,
+    wanted: StepDefinition<'_>,
+) -> RecordingSteps {
+    let mut plan = RecordingSteps::default();
     for id in (0..trace.processes().len() as u32).map(ProcessId) {
         let lap = match wanted {
-            Wanted::Those(wanted) => picked(trace, id, wanted),
-            Wanted::Any => usual(trace, places, id),
-            Wanted::Repeated => None,
+            StepDefinition::Those(wanted) => picked(trace, id, wanted),
+            StepDefinition::Any => usual(trace, places, id),
+            StepDefinition::Repeated => None,
         };
         if let Some(lap) = lap {
             plan.laps
@@ -39,7 +43,7 @@ pub(crate) fn named(trace: &Trace, places: &Places, wanted: Wanted<'_>) -> Plan 
 }
 
 /// Ranges of the hook, else ranges with names like steps.
-fn usual(trace: &Trace, places: &Places, process: ProcessId) -> Option<Lap> {
+fn usual(trace: &Trace, places: &PlannedRanges, process: ProcessId) -> Option<LoopSteps> {
     let thread = places.leader(process)?;
     let own = || trace.ranges().iter().filter(move |it| it.thread == thread);
     let reported = own().filter(|it| is_step_of_framework(it));
@@ -48,7 +52,7 @@ fn usual(trace: &Trace, places: &Places, process: ProcessId) -> Option<Lap> {
         none if none.is_empty() => (Origin::Named, disjoint(named.map(cut).collect())),
         cuts => (Origin::Framework, cuts),
     };
-    let lap = Lap {
+    let lap = LoopSteps {
         origin,
         clock: StepClock::Host,
         left_out: 0,
@@ -59,7 +63,7 @@ fn usual(trace: &Trace, places: &Places, process: ProcessId) -> Option<Lap> {
 }
 
 /// The ranges that are wanted, of the thread that has the most of them; of marks, each lasts until the next.
-fn picked(trace: &Trace, process: ProcessId, wanted: &dyn Fn(&Range) -> bool) -> Option<Lap> {
+fn picked(trace: &Trace, process: ProcessId, wanted: &dyn Fn(&Range) -> bool) -> Option<LoopSteps> {
     let own = trace.ranges().iter();
     let own = own.filter(|it| trace.thread(it.thread).process == process && wanted(it));
     let own: Vec<&Range> = own.collect();
@@ -71,7 +75,7 @@ fn picked(trace: &Trace, process: ProcessId, wanted: &dyn Fn(&Range) -> bool) ->
         true => between(&own),
         false => disjoint(own.into_iter().map(cut).collect()),
     };
-    let lap = Lap {
+    let lap = LoopSteps {
         origin: Origin::Pattern,
         clock: StepClock::Host,
         left_out: 0,
@@ -83,9 +87,9 @@ fn picked(trace: &Trace, process: ProcessId, wanted: &dyn Fn(&Range) -> bool) ->
 
 /// From each mark to the next, and from the last one to the end of the recorded time, which is not
 /// known yet.
-fn between(marks: &[&Range]) -> Vec<Cut> {
+fn between(marks: &[&Range]) -> Vec<FoundStep> {
     let ends = marks.iter().skip(1).map(|it| it.begin).chain([i64::MAX]);
-    let cuts = marks.iter().zip(ends).map(|(mark, end)| Cut {
+    let cuts = marks.iter().zip(ends).map(|(mark, end)| FoundStep {
         begin: mark.begin,
         end,
         asked: TimeRange::new(mark.begin, end),
@@ -102,8 +106,8 @@ fn most(threads: impl Iterator<Item = ThreadId>) -> Option<ThreadId> {
     most.map(|it| it.0)
 }
 
-fn cut(range: &Range) -> Cut {
-    Cut {
+fn cut(range: &Range) -> FoundStep {
+    FoundStep {
         begin: range.begin,
         end: range.end,
         asked: range.time(),
@@ -112,9 +116,9 @@ fn cut(range: &Range) -> Cut {
 }
 
 /// By begin; a range that begins inside of a step is no step.
-fn disjoint(mut cuts: Vec<Cut>) -> Vec<Cut> {
+fn disjoint(mut cuts: Vec<FoundStep>) -> Vec<FoundStep> {
     cuts.sort_by_key(|it| (it.begin, Reverse(it.end)));
-    let mut found: Vec<Cut> = Vec::new();
+    let mut found: Vec<FoundStep> = Vec::new();
     for cut in cuts {
         if found.last().is_none_or(|last| last.end <= cut.begin) && cut.begin < cut.end {
             found.push(cut);
@@ -123,7 +127,7 @@ fn disjoint(mut cuts: Vec<Cut>) -> Vec<Cut> {
     found
 }
 
-impl fmt::Debug for Wanted<'_> {
+impl fmt::Debug for StepDefinition<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Any => "Any",

@@ -37,7 +37,7 @@ impl Origin {
 
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct FoundStep {
     /// Its time, on the clock that [`Lap::clock`] names.
     pub begin: i64,
     pub end: i64,
@@ -72,7 +72,7 @@ impl LoopId {
     }
 }
 
-impl Cut {
+impl FoundStep {
     pub const fn range(&self) -> TimeRange {
         TimeRange::new(self.begin, self.end)
     }
@@ -80,23 +80,23 @@ impl Cut {
 
 /// The steps of one loop, by begin. They do not overlap.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lap {
+pub struct LoopSteps {
     pub origin: Origin,
     pub clock: StepClock,
     /// Steps that are left out, since no task shows when they began or ended on the device.
     pub left_out: u64,
     /// The thread that has them.
     pub thread: ThreadId,
-    pub cuts: Vec<Cut>,
+    pub cuts: Vec<FoundStep>,
 }
 
 /// The steps of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
-    pub laps: BTreeMap<LoopId, Lap>,
+pub struct RecordingSteps {
+    pub laps: BTreeMap<LoopId, LoopSteps>,
 }
 
-impl Plan {
+impl RecordingSteps {
     pub fn is_empty(&self) -> bool {
         self.laps.is_empty()
     }
@@ -117,7 +117,7 @@ impl Plan {
         self.laps.retain(|_, lap| {
             if let Some(last) = lap.cuts.pop_if(|cut| cut.end == i64::MAX) {
                 let asked = TimeRange::new(last.asked.begin, end);
-                let ended = Cut { end, asked, ..last };
+                let ended = FoundStep { end, asked, ..last };
                 lap.cuts.extend(Some(ended).filter(|it| it.begin < end));
             }
             !lap.cuts.is_empty()

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::compare::{Comparison, Detail};
 use super::finder::Finder;
-use super::named::Wanted;
-use super::process_steps::{Cut, Lap, LoopId, Origin, Plan, StepClock};
+use super::named::StepDefinition;
+use super::process_steps::{FoundStep, LoopId, LoopSteps, Origin, RecordingSteps, StepClock};
 use crate::stats::{StepStats, Steps};
-use crate::{Fold, Needs, Step, Window};
+use crate::{AnalysisNeeds, Fold, Window, WindowSize};
 
 /// The lengths of the steps of one loop.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -52,7 +52,7 @@ pub struct Report {
 
 impl Report {
     /// Of a trace in memory.
-    pub fn of(window: &Window<'_>, wanted: Wanted<'_>) -> Self {
+    pub fn of(window: &Window<'_>, wanted: StepDefinition<'_>) -> Self {
         let plan = Finder::new(wanted).of(window);
         let mut steps = summed(&plan);
         steps.take(window);
@@ -65,8 +65,8 @@ impl Report {
     /// When the file cannot be read.
     pub fn of_recording(
         recording: &mut Recording,
-        step: Step,
-        wanted: Wanted<'_>,
+        step: WindowSize,
+        wanted: StepDefinition<'_>,
     ) -> Result<Self, OpenError> {
         let plan = Finder::new(wanted).of_recording(recording, step, |_| true)?;
         let plan = plan.unwrap_or_default();
@@ -76,7 +76,7 @@ impl Report {
         Ok(Self::reported(recording.entities(), &plan, steps))
     }
 
-    pub(crate) fn reported(entities: &Trace, plan: &Plan, steps: Steps) -> Self {
+    pub(crate) fn reported(entities: &Trace, plan: &RecordingSteps, steps: Steps) -> Self {
         let (rows, details, names) = steps.into_parts();
         let laps = plan.laps.iter();
         let processes = laps
@@ -84,7 +84,7 @@ impl Report {
             .filter_map(|(it, lap)| sums(entities, *it, lap));
         let comparisons = laps.filter_map(|(id, lap)| {
             let (slow, median) = pick(lap)?;
-            let find = |cut: &Cut| {
+            let find = |cut: &FoundStep| {
                 let is_it = |it: &&Detail| it.is_of(*id, cut.begin);
                 details.iter().find(is_it)
             };
@@ -102,7 +102,7 @@ impl Report {
 pub(crate) struct Summing(Steps);
 
 impl Summing {
-    pub(crate) fn planned(plan: &Plan) -> Self {
+    pub(crate) fn planned(plan: &RecordingSteps) -> Self {
         Self(summed(plan))
     }
 }
@@ -110,7 +110,7 @@ impl Summing {
 impl Fold for Summing {
     type Answer = Steps;
 
-    const NEEDS: Needs = Needs::Calls;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
     fn take(&mut self, window: &Window<'_>) {
         self.0.take(window);
     }
@@ -120,7 +120,7 @@ impl Fold for Summing {
     }
 }
 
-fn summed(plan: &Plan) -> Steps {
+fn summed(plan: &RecordingSteps) -> Steps {
     let picked = plan.laps.iter().flat_map(|(id, lap)| {
         let picked = pick(lap).map(|(slow, median)| [slow, median]);
         let picked = picked.into_iter().flatten();
@@ -134,9 +134,9 @@ fn summed(plan: &Plan) -> Steps {
 const MANY: usize = 5;
 
 /// The slowest step and the median one.
-fn pick(lap: &Lap) -> Option<(&Cut, &Cut)> {
+fn pick(lap: &LoopSteps) -> Option<(&FoundStep, &FoundStep)> {
     let from = usize::from(lap.cuts.len() >= MANY);
-    let mut cuts: Vec<&Cut> = lap.cuts.iter().skip(from).collect();
+    let mut cuts: Vec<&FoundStep> = lap.cuts.iter().skip(from).collect();
     if cuts.len() < 3 {
         return None;
     }
@@ -145,7 +145,7 @@ fn pick(lap: &Lap) -> Option<(&Cut, &Cut)> {
     Some((cuts.pop()?, median))
 }
 
-fn sums(entities: &Trace, of: LoopId, lap: &Lap) -> Option<StepSums> {
+fn sums(entities: &Trace, of: LoopId, lap: &LoopSteps) -> Option<StepSums> {
     let mut lengths: Vec<i64> = lap.cuts.iter().map(|it| it.end - it.begin).collect();
     lengths.sort_unstable();
     let (count, total) = (lengths.len() as i64, lengths.iter().sum::<i64>());

@@ -4,18 +4,18 @@ use ascend_trace_format::api::{TaskKind, WaitTarget};
 use ascend_trace_recording::{Call, CallId, Direction, StreamId, TimeRange, Trace};
 
 use super::symbols::{NO_STREAM, Request, SymbolKind, Symbols};
-use crate::Class;
+use crate::TaskRole;
 use crate::dependencies::runs;
 
 /// One thing that a thread asked for. 20 bytes, since there is one for each task of a recording.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct RequestedOperation {
     /// When the host began to ask for it: the lower and the upper half.
     begin: [u32; 2],
     /// Its duration; more than four seconds count as four.
     length: u32,
     pub(super) symbol: u32,
-    /// How long after `begin` its task began; 0 where that is not known. See [`Entry::ran`].
+    /// How long after `begin` its task began; 0 where that is not known. See [`RequestedOperation::ran`].
     ran: u32,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Entry {
 const COARSE: u32 = 1 << 31;
 const COARSE_NS: i64 = 64;
 
-impl Entry {
+impl RequestedOperation {
     pub(super) fn new(asked: TimeRange, symbol: u32, ran: Option<i64>) -> Self {
         let begin = asked.begin.cast_unsigned();
         Self {
@@ -71,7 +71,7 @@ fn packed(after: i64) -> u32 {
 /// The requests of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<RequestedOperation>,
     /// When the last of its tasks ended, as far as that is known.
     pub(super) ran_until: Option<i64>,
 }
@@ -88,7 +88,7 @@ impl Sequence {
         self.ran_until = self.ran_until.max(time.map(|it| it.end));
         let ran = time.map(|it| it.begin);
         self.entries
-            .push(Entry::new(asked(trace, call), symbol, ran));
+            .push(RequestedOperation::new(asked(trace, call), symbol, ran));
     }
 }
 
@@ -96,7 +96,10 @@ fn symbol(trace: &Trace, symbols: &mut Symbols, call: &Call) -> Option<u32> {
     let function = trace.function(call.function);
     if let Some(id) = call.task {
         let task = trace.task(id);
-        let is_asked = matches!(Class::of(trace, task), Class::Work | Class::Callback);
+        let is_asked = matches!(
+            TaskRole::of(trace, task),
+            TaskRole::Work | TaskRole::Callback
+        );
         if !is_asked || !runs(trace, id) {
             return None;
         }
@@ -156,10 +159,11 @@ mod tests {
     fn an_entry_keeps_when_its_task_began() {
         let begin = 5_000_000_000_000_i64;
         for after in [1, 999, 2_000_000_000] {
-            let entry = Entry::new(TimeRange::new(begin, begin + 7), 3, Some(begin + after));
+            let entry =
+                RequestedOperation::new(TimeRange::new(begin, begin + 7), 3, Some(begin + after));
             assert_eq!(entry.ran(), Some(begin + after));
         }
-        let entry = |ran| Entry::new(TimeRange::new(begin, begin + 7), 3, ran);
+        let entry = |ran| RequestedOperation::new(TimeRange::new(begin, begin + 7), 3, ran);
         let far = begin + 60_000_000_000;
         let ran = entry(Some(far)).ran().expect("it is known");
         assert!((ran - far).abs() < 64);

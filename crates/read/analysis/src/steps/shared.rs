@@ -9,7 +9,7 @@ const MOST: usize = 1 << 16;
 
 /// The groups of threads.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct ThreadGroups {
     /// A thread of the same group, or itself.
     groups: FxHashMap<ThreadId, ThreadId>,
     streams: FxHashMap<u32, ThreadId>,
@@ -19,7 +19,7 @@ pub(super) struct Shared {
     has_overflown: bool,
 }
 
-impl Shared {
+impl ThreadGroups {
     /// Takes in a call.
     pub(super) fn take(&mut self, trace: &Trace, id: CallId) {
         let call = trace.call(id);

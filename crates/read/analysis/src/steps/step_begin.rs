@@ -4,7 +4,7 @@
 //! that the first period is whole, or else the last.
 
 use super::repetition::Rhythm;
-use super::sequence::Entry;
+use super::sequence::RequestedOperation;
 use super::symbols::Symbols;
 
 /// A pause stands out when it is this many times as long as all others.
@@ -14,7 +14,7 @@ const STANDS_OUT: i64 = 2;
 const LOOKED_AT: usize = 256;
 
 /// How far from an anchor's occurrence a step begins, in entries.
-pub(super) fn phase(entries: &[Entry], symbols: &Symbols, rhythm: &Rhythm) -> usize {
+pub(super) fn phase(entries: &[RequestedOperation], symbols: &Symbols, rhythm: &Rhythm) -> usize {
     let period = rhythm.period;
     let starts = usual(entries, rhythm);
     let pauses: Vec<i64> = (0..period)
@@ -44,7 +44,7 @@ pub(super) fn phase(entries: &[Entry], symbols: &Symbols, rhythm: &Rhythm) -> us
 }
 
 /// Where the usual begins.
-fn usual(entries: &[Entry], rhythm: &Rhythm) -> Vec<usize> {
+fn usual(entries: &[RequestedOperation], rhythm: &Rhythm) -> Vec<usize> {
     let model = rhythm.places[rhythm.model] as usize;
     let model: Vec<u32> = entries[model..model + rhythm.period]
         .iter()
@@ -59,7 +59,7 @@ fn usual(entries: &[Entry], rhythm: &Rhythm) -> Vec<usize> {
 }
 
 /// Time without new work of the thread before an entry: waits count.
-fn pause(entries: &[Entry], symbols: &Symbols, place: usize) -> i64 {
+fn pause(entries: &[RequestedOperation], symbols: &Symbols, place: usize) -> i64 {
     let entry = &entries[place];
     if symbols.kind(entry.symbol).waits() {
         return 0;
@@ -78,7 +78,7 @@ fn median(mut values: Vec<i64>) -> i64 {
 
 /// The phase with a whole first period: the entries before the first occurrence are followed back as
 /// long as they are the usual ones.
-fn from_first(entries: &[Entry], rhythm: &Rhythm) -> usize {
+fn from_first(entries: &[RequestedOperation], rhythm: &Rhythm) -> usize {
     let (first, period) = (rhythm.places[0] as usize, rhythm.period);
     let model = rhythm.places[rhythm.model] as usize;
     let same = (1..period.min(first + 1))
@@ -87,7 +87,7 @@ fn from_first(entries: &[Entry], rhythm: &Rhythm) -> usize {
 }
 
 /// The same of the last period and the entries after the last occurrence.
-fn from_last(entries: &[Entry], rhythm: &Rhythm) -> usize {
+fn from_last(entries: &[RequestedOperation], rhythm: &Rhythm) -> usize {
     let last = rhythm.places[rhythm.places.len() - 1] as usize;
     let model = rhythm.places[rhythm.model] as usize;
     let same = entries[last..]

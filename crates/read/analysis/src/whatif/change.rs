@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::compact_recording::Facts;
 use super::records::{CallShape, TaskShape};
-use crate::Class;
+use crate::TaskRole;
 
 /// New target of a call that blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -126,7 +126,7 @@ impl Changes {
 
     /// By how much the own time of a task changes.
     pub(super) fn task(&self, task: &TaskShape) -> f64 {
-        if task.class != Class::Work {
+        if task.class != TaskRole::Work {
             return 1.0;
         }
         let copy = if task.is_copy { self.copy } else { 1.0 };

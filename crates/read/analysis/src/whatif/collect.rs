@@ -7,14 +7,14 @@ use rustc_hash::FxHashMap;
 
 use super::compact_recording::{Facts, Stream, StreamPlace, Thread};
 use super::item_numbers::ItemNumbers;
-use super::links::{LaneCode, LanePosition, Link, LinkKind, Room};
+use super::links::{LaneCode, LanePosition, Link, LinkKind, QueueWait};
 use super::positions::Located;
 use super::records::{Call, CallShape, NONE, Numbered, Task, TaskShape};
 use crate::dependencies::runs;
-use crate::estimate::{Learner, Placed};
+use crate::estimate::{EstimatedTime, Learner};
 use crate::polls::{self, PollStep};
 use crate::stats::{CallSite, operation};
-use crate::{Class, Fold, Node, ReleaseKind, Window};
+use crate::{Fold, Node, ReleaseKind, TaskRole, Window};
 
 /// The names of directions from and to the host.
 const OF_HOST: [&str; 2] = ["D2H", "H2D"];
@@ -47,7 +47,7 @@ struct TaskPlace {
 
 /// The last outermost call of a thread: calls in it follow.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenCall {
     place: CallPlace,
     shape: CallShape,
     /// The number of the last task in it that is work.
@@ -58,7 +58,7 @@ struct Open {
 
 /// Two calls or tasks by number.
 #[derive(Clone, Copy, Debug)]
-struct Loose {
+struct NumberedPair {
     way: LinkKind,
     from: (NodeKind, u32),
     to: (NodeKind, u32),
@@ -81,11 +81,11 @@ pub(super) struct Collect {
     calls: Located<CallPlace>,
     tasks: Located<TaskPlace>,
     /// By thread.
-    open: Vec<Option<Open>>,
+    open: Vec<Option<OpenCall>>,
     /// By thread: number of outermost calls.
     counts: Vec<u32>,
     /// Links of the window, and links to later items.
-    found: Vec<Loose>,
+    found: Vec<NumberedPair>,
     /// The number of a call that waited for room, and how long it lasted; the number of its task.
     rooms: Vec<(u32, i64, u32)>,
     learner: Learner,
@@ -157,7 +157,7 @@ impl Collect {
             };
             self.counts[thread.index()] += 1;
             self.facts.extend(TimeRange::new(place.begin, place.end));
-            self.open[thread.index()] = Some(Open {
+            self.open[thread.index()] = Some(OpenCall {
                 place,
                 shape,
                 last: None,
@@ -233,7 +233,7 @@ impl Collect {
     /// A call submitted a task.
     fn submitted(&mut self, trace: &Trace, thread: ThreadId, id: TaskId, is_counted: bool) {
         let task = trace.task(id);
-        let is_work = is_counted && Class::of(trace, task) == Class::Work;
+        let is_work = is_counted && TaskRole::of(trace, task) == TaskRole::Work;
         let operation = match is_work {
             true => self.name(&operation(trace, task)),
             false => NONE,
@@ -313,7 +313,7 @@ impl Collect {
             since: begin.wrapping_sub(call_begin),
         };
         let shape = &self.task_shapes.all[shape as usize];
-        if let (Some(numbers), Class::Callback) = (&mut self.numbers, shape.class) {
+        if let (Some(numbers), TaskRole::Callback) = (&mut self.numbers, shape.class) {
             numbers.add_function(place, trace.task_number(id));
         }
         let on = task.stream.index();
@@ -331,12 +331,12 @@ impl Collect {
     }
 
     /// The best estimate of a task's time. Waits are as long as they were measured.
-    fn best(&mut self, trace: &Trace, id: TaskId) -> Option<Placed> {
+    fn best(&mut self, trace: &Trace, id: TaskId) -> Option<EstimatedTime> {
         let task = trace.task(id);
         let time = task.time?;
-        match Class::of(trace, task) {
-            Class::Work => self.learner.place(trace, task),
-            _ => Some(Placed {
+        match TaskRole::of(trace, task) {
+            TaskRole::Work => self.learner.place(trace, task),
+            _ => Some(EstimatedTime {
                 time: time.range(),
                 error: time.local_error,
                 common: 0,
@@ -354,7 +354,7 @@ impl Collect {
         };
         let shape = self.task_shapes.number(TaskShape {
             operation,
-            class: Class::of(trace, task),
+            class: TaskRole::of(trace, task),
             is_copy: task.kind == TaskKind::Memcpy,
             is_of_host: task.kind == TaskKind::Memcpy && is_of_host,
             is_record: task.kind == TaskKind::Record,
@@ -379,7 +379,7 @@ impl Collect {
             Node::Task(id) => (NodeKind::Task, trace.task_number(id)),
         };
         let (from, to) = (number(from), number(to));
-        self.found.push(Loose { way, from, to });
+        self.found.push(NumberedPair { way, from, to });
     }
 
     fn links(&mut self, window: &Window<'_>) {
@@ -412,14 +412,14 @@ impl Collect {
                 return self.calls.has(*call) && self.tasks.has(*task);
             };
             let (call, lasts) = (call.outer, *lasts);
-            self.facts.rooms.push(Room { task, call, lasts });
+            self.facts.rooms.push(QueueWait { task, call, lasts });
             false
         });
         self.rooms = rooms;
     }
 
     /// Whether a link is finished.
-    fn place(&mut self, found: &Loose) -> bool {
+    fn place(&mut self, found: &NumberedPair) -> bool {
         let (way, from, to) = (found.way, found.from, found.to);
         if let (LinkKind::Sync, Some(call)) = (way, self.calls.find(to.1))
             && call.is_outer

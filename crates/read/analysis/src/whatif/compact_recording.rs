@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use ascend_trace_format::api::WaitTarget;
 use ascend_trace_recording::TimeRange;
 
-use super::links::{LanePosition, Link, Room};
+use super::links::{LanePosition, Link, QueueWait};
 use super::records::{Call, CallShape, Calls, Task, TaskShape, Tasks};
 use super::untimed::PlacedTask;
-use crate::Class;
-use crate::estimate::Placed;
+use crate::TaskRole;
+use crate::estimate::EstimatedTime;
 use crate::stats::CallSite;
 
 /// A stream, as reports name it.
@@ -118,7 +118,7 @@ pub(super) struct Facts {
     /// By what waits.
     pub(super) links: Vec<Link>,
     /// By the task.
-    pub(super) rooms: Vec<Room>,
+    pub(super) rooms: Vec<QueueWait>,
     /// Calls that have submitted more or fewer tasks than their shapes say, by place.
     pub(super) corrections: Vec<(LanePosition, i32)>,
     /// Functions with calls that waited for tasks.
@@ -153,18 +153,18 @@ impl Facts {
         &mut self,
         (task, shape): (&Task, &TaskShape),
         on: usize,
-        best: Option<&Placed>,
+        best: Option<&EstimatedTime>,
         call: i64,
     ) {
         self.extend(TimeRange::new(task.begin, task.end));
         let lasted = task.end.saturating_sub(task.begin);
-        let is_work = shape.class == Class::Work;
+        let is_work = shape.class == TaskRole::Work;
         self.untimed += u64::from(!shape.is_timed && is_work);
         let stream = &mut self.streams[on];
         stream.worked += if is_work { lasted } else { 0 };
         stream.waited += if shape.is_wait() { lasted } else { 0 };
         stream.waits += u64::from(shape.is_wait());
-        stream.signal_waits += u64::from(shape.class == Class::SignalWait);
+        stream.signal_waits += u64::from(shape.class == TaskRole::SignalWait);
         stream.wait_calls += if shape.is_wait() { call } else { 0 };
         if let Some(sums) = at(&mut self.task_sums, task.shape) {
             sums.count += 1;

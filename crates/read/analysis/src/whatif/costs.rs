@@ -12,11 +12,11 @@ use super::collect::Collect;
 use super::compact_recording::Facts;
 use super::item_numbers::ItemNumbers;
 use super::links::{LaneCode, LanePosition};
-use super::predict::{Changed, Prediction, Predictor};
+use super::predict::{ChangedProgram, Prediction, Predictor};
 use super::solve::Run;
 use super::wait_index::Index;
 use crate::checks::{Finding, Remedy};
-use crate::{Fold, Step, Window};
+use crate::{Fold, Window, WindowSize};
 
 /// Findings that are simulated: those with most time.
 const MOST: usize = 24;
@@ -29,7 +29,7 @@ const MOST: usize = 24;
 pub fn judge(
     findings: &mut [Finding],
     recording: &mut Recording,
-    step: Step,
+    step: WindowSize,
 ) -> Result<(), OpenError> {
     if findings.iter().any(is_simulated) {
         let read = Costs::default().of_recording(recording, step, |_| true)?;
@@ -147,7 +147,7 @@ impl Trial {
         });
         let runs: Vec<Run<'_>> = runs.collect();
         let (predictor, solved) = Predictor::with((facts, index), &groups, &runs);
-        let changed = Changed {
+        let changed = ChangedProgram {
             changes: &self.changes,
             calls: self.blocking.calls.len() as u64,
             blocked: self.blocking.blocked,

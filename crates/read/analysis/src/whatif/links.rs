@@ -45,20 +45,20 @@ impl LanePosition {
         self.0 as u32
     }
 
-    pub(super) fn begin(self) -> Point {
-        Point(self.0 << 1)
+    pub(super) fn begin(self) -> ItemEdge {
+        ItemEdge(self.0 << 1)
     }
 
-    pub(super) fn end(self) -> Point {
-        Point(self.0 << 1 | 1)
+    pub(super) fn end(self) -> ItemEdge {
+        ItemEdge(self.0 << 1 | 1)
     }
 }
 
 /// The begin or the end of a call or task. Those of a lane are in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Point(u64);
+pub(super) struct ItemEdge(u64);
 
-impl Point {
+impl ItemEdge {
     pub(super) fn place(self) -> LanePosition {
         LanePosition(self.0 >> 1)
     }
@@ -116,7 +116,7 @@ impl LinkKind {
     }
 
     /// The points of two places that it links.
-    pub(super) fn points(self, from: LanePosition, to: LanePosition) -> (Point, Point) {
+    pub(super) fn points(self, from: LanePosition, to: LanePosition) -> (ItemEdge, ItemEdge) {
         match self {
             Self::Wait | Self::Sync | Self::Room => (from.end(), to.end()),
             Self::Plan | Self::Start | Self::Handover | Self::PossibleHandover | Self::Reverse => {
@@ -132,15 +132,15 @@ impl LinkKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     pub(super) way: LinkKind,
-    pub(super) from: Point,
-    pub(super) to: Point,
+    pub(super) from: ItemEdge,
+    pub(super) to: ItemEdge,
     /// The time of `from` in the recording.
     pub(super) at: i64,
 }
 
 /// A task of a call that waited for room in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Room {
+pub(super) struct QueueWait {
     pub(super) task: LanePosition,
     /// The outermost call.
     pub(super) call: LanePosition,

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use super::compact_recording::Facts;
 use super::links::{LaneCode, LanePosition, Link};
 use super::records::{Call, CallReader};
-use crate::Class;
+use crate::TaskRole;
 
 pub use handover::Handover;
 
@@ -35,7 +35,7 @@ const MOST: usize = 1 << 20;
 
 /// The result for the pauses of threads.
 #[derive(Debug, Default)]
-pub(super) struct Learnt {
+pub(super) struct PauseResult {
     pub(super) links: Vec<Link>,
     pub(super) found: Vec<Handover>,
     /// Threads, and shapes of their calls after which another thread seems to go on.
@@ -99,10 +99,10 @@ struct HostFunction {
 }
 
 /// Looks at the pauses of all threads, and keeps each of them where they are wanted.
-pub(super) fn learn(facts: &Facts, keeps_pauses: bool) -> Learnt {
-    let mut learnt = Learnt {
+pub(super) fn learn(facts: &Facts, keeps_pauses: bool) -> PauseResult {
+    let mut learnt = PauseResult {
         pauses: keeps_pauses.then(Vec::new),
-        ..Learnt::default()
+        ..PauseResult::default()
     };
     let mut processes: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (number, thread) in facts.threads.iter().enumerate() {
@@ -125,13 +125,13 @@ fn host_functions(facts: &Facts, process: u32) -> Vec<HostFunction> {
     let has_some = facts
         .task_shapes
         .iter()
-        .any(|it| it.class == Class::Callback);
+        .any(|it| it.class == TaskRole::Callback);
     let mut found = Vec::new();
     let streams = facts.streams.iter().enumerate();
     for (number, stream) in streams.filter(|it| has_some && it.1.place.process == process) {
         for (task, ordinal) in stream.tasks.iter().zip(0..) {
             let shape = &facts.task_shapes[task.shape as usize];
-            if shape.class == Class::Callback && shape.is_timed {
+            if shape.class == TaskRole::Callback && shape.is_timed {
                 found.push(HostFunction {
                     begin: task.begin,
                     end: task.end,
@@ -179,7 +179,7 @@ impl<'f> Sweep<'f> {
         }
     }
 
-    fn run(mut self, facts: &Facts, learnt: &mut Learnt) {
+    fn run(mut self, facts: &Facts, learnt: &mut PauseResult) {
         let next = |walker: &Walker<'_>| walker.next.map(|it| it.begin);
         let begins = self.walkers.iter().map(next).enumerate();
         let begins = begins.filter_map(|(number, begin)| Some(Reverse((begin?, number))));
@@ -258,7 +258,7 @@ impl<'f> Sweep<'f> {
     }
 
     /// Finds the calls and functions that seem to end the pauses of each site.
-    fn judge(self, facts: &Facts, learnt: &mut Learnt) {
+    fn judge(self, facts: &Facts, learnt: &mut PauseResult) {
         let mut sites: Vec<(Site, Pauses)> = self.sites.into_iter().collect();
         sites.sort_unstable_by_key(|it| it.0);
         let lasts = facts.range().duration();
@@ -303,7 +303,7 @@ impl<'f> Sweep<'f> {
     }
 }
 
-impl Learnt {
+impl PauseResult {
     fn take(&mut self, facts: &Facts, site: Site, found: &PauseEnd<'_>) {
         let new = handover(facts, site, found.source, found.endings.len());
         if let Source::Calls(thread, shape) = found.source {

@@ -10,13 +10,13 @@ use super::collect::Collect;
 use super::item_numbers::ItemNumbers;
 use super::links::LanePosition;
 use super::outside::{EndedBy, Handover, Pause, learn};
-use crate::released::Numbered;
+use crate::released::NumberedNode;
 use crate::{Certainty, Fold, Release, ReleaseKind, Window};
 
 /// What seems to have ended a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EndOfPause {
-    pub(crate) release: Release<Numbered>,
+    pub(crate) release: Release<NumberedNode>,
     /// The place of its description in [`PauseCauses::handovers`].
     pub(crate) handover: usize,
 }
@@ -109,12 +109,12 @@ impl Calls {
         let link = ended.link;
         let from = link.from.place();
         let by = match from.lane().stream_number() {
-            Some(_) => Numbered::Task(numbers.function(from)?),
+            Some(_) => NumberedNode::Task(numbers.function(from)?),
             // Of a loop of queries, the last one ended the pause.
-            None => Numbered::Call(self.numbers(from)?.1),
+            None => NumberedNode::Call(self.numbers(from)?.1),
         };
         let release = Release {
-            waiter: Numbered::Call(call),
+            waiter: NumberedNode::Call(call),
             by,
             at: link.at,
             certainty: Certainty::Learnt {

@@ -25,13 +25,13 @@ use super::compact_recording::Facts;
 use super::links::LanePosition;
 use super::records::CallShape;
 use super::solve::{Run, Solved, solve};
-use super::typical::Manner;
+use super::typical::LatencySource;
 use super::wait_index::{CallSums, Index};
 use crate::stats::CallSite;
 
 /// The share of time for which a stream works.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Busy {
+pub struct BusyShare {
     /// Number of the process in the recording.
     pub process: u32,
     pub device: u32,
@@ -64,7 +64,7 @@ pub struct Prediction {
     /// Where in the program the first of the changed calls was made, if stacks were recorded.
     #[serde(flatten)]
     pub at: Option<CallSite>,
-    pub streams: Vec<Busy>,
+    pub streams: Vec<BusyShare>,
 }
 
 /// Judges simulations of one recording.
@@ -81,7 +81,7 @@ pub(super) struct Predictor<'f> {
 
 /// A changed program, and its effect, by manner.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Changed<'s> {
+pub(super) struct ChangedProgram<'s> {
     pub(super) changes: &'s Changes,
     /// Calls that are changed, where they are a group.
     pub(super) calls: u64,
@@ -128,7 +128,7 @@ impl<'f> Predictor<'f> {
 
     /// How far it is off where each latency is the usual one.
     pub(super) fn usual_error_ns(&self) -> i64 {
-        let usual = self.unchanged.get(Manner::Usual as usize);
+        let usual = self.unchanged.get(LatencySource::Usual as usize);
         let usual = usual.copied().unwrap_or(0);
         (usual - self.recorded.duration()).abs()
     }
@@ -143,10 +143,10 @@ impl<'f> Predictor<'f> {
         self.unchanged_ns() - solved.lasts
     }
 
-    pub(super) fn predict(&self, changed: Changed<'_>, words: Vec<String>) -> Prediction {
+    pub(super) fn predict(&self, changed: ChangedProgram<'_>, words: Vec<String>) -> Prediction {
         let saved = self.saved_ns(changed.own);
         let apart = self.apart(changed, |it| !it.is_of_waits());
-        let waits = self.apart(changed, Manner::is_of_waits);
+        let waits = self.apart(changed, LatencySource::is_of_waits);
         let (count, mut parts) = self.bars(changed);
         parts.extend([apart, self.overhead_ns()]);
         let recorded = self.recorded.duration();
@@ -170,7 +170,7 @@ impl<'f> Predictor<'f> {
     }
 
     /// How much the saved time differs at most in these manners.
-    fn apart(&self, changed: Changed<'_>, is_own: impl Fn(Manner) -> bool) -> i64 {
+    fn apart(&self, changed: ChangedProgram<'_>, is_own: impl Fn(LatencySource) -> bool) -> i64 {
         let saved = self.saved_ns(changed.own);
         let manners = self.index.manners().zip(&self.unchanged).skip(1);
         let others = manners.zip(changed.others).filter(|it| is_own(it.0.0));
@@ -179,7 +179,7 @@ impl<'f> Predictor<'f> {
     }
 
     /// The unknown time of tasks and pauses may hide savings: no more than the time of everything that changes.
-    fn open(&self, changed: Changed<'_>, saved: i64) -> i64 {
+    fn open(&self, changed: ChangedProgram<'_>, saved: i64) -> i64 {
         let most = self.most(changed);
         let hidden = self.facts.slack.saturating_add(self.facts.late);
         let rest = most.saturating_sub(saved.abs()).max(0);
@@ -187,7 +187,7 @@ impl<'f> Predictor<'f> {
     }
 
     /// The time of everything that a change takes away or adds.
-    fn most(&self, changed: Changed<'_>) -> i64 {
+    fn most(&self, changed: ChangedProgram<'_>) -> i64 {
         let changes = changed.changes;
         let mut most = changed.blocked;
         let part = |factor: f64, time: i64| ((1.0 - factor).abs() * time as f64) as i64;
@@ -210,11 +210,11 @@ impl<'f> Predictor<'f> {
         most
     }
 
-    fn busy(&self, solved: &Solved) -> Vec<Busy> {
+    fn busy(&self, solved: &Solved) -> Vec<BusyShare> {
         let share = |worked: i64, lasts: i64| worked as f64 / lasts.max(1) as f64;
         let streams = self.facts.streams.iter().zip(&solved.worked);
         let streams = streams.filter(|it| it.0.tasks.count > 0);
-        let busy = streams.map(|(stream, worked)| Busy {
+        let busy = streams.map(|(stream, worked)| BusyShare {
             process: stream.place.process,
             device: stream.place.device,
             stream_id: stream.place.stream_id,
@@ -225,7 +225,7 @@ impl<'f> Predictor<'f> {
     }
 
     /// The number of changed tasks and calls, and the errors of the changed times.
-    fn bars(&self, changed: Changed<'_>) -> (u64, Vec<i64>) {
+    fn bars(&self, changed: ChangedProgram<'_>) -> (u64, Vec<i64>) {
         let changes = changed.changes;
         let (mut count, mut sum, mut common, mut squares) = (changed.calls, 0.0, 0.0, 0.0);
         // Calls that the changed program may not make. Those of a group of the ledger are made, or others in their place.

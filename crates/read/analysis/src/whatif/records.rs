@@ -5,7 +5,7 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 
 use super::event_log::{Reader, Tape};
-use crate::Class;
+use crate::TaskRole;
 
 /// Stands for no name and no call.
 pub(super) const NONE: u32 = u32::MAX;
@@ -42,7 +42,7 @@ pub(super) struct Call {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TaskShape {
     pub(super) operation: u32,
-    pub(super) class: Class,
+    pub(super) class: TaskRole,
     pub(super) is_copy: bool,
     /// It copies from or to the host.
     pub(super) is_of_host: bool,
@@ -53,7 +53,7 @@ pub(super) struct TaskShape {
 
 impl TaskShape {
     pub(super) fn is_wait(&self) -> bool {
-        matches!(self.class, Class::EventWait | Class::SignalWait)
+        matches!(self.class, TaskRole::EventWait | TaskRole::SignalWait)
     }
 }
 

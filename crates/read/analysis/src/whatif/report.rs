@@ -12,14 +12,14 @@ use super::change::{Change, Changes};
 use super::collect::Collect;
 use super::compact_recording::Facts;
 use super::outside::Handover;
-use super::predict::{Changed, Prediction, Predictor};
+use super::predict::{ChangedProgram, Prediction, Predictor};
 use super::solve::{Run, solve};
 use super::suggestions::{self, FreeWaits, free_waits};
 use super::sync_ledger::{Ledger, Sync, ledger, saved};
-use super::typical::Manner;
+use super::typical::LatencySource;
 use super::wait_index::Index;
 use crate::checks::{OrderCheck, Removal, Verdict, Verdicts};
-use crate::{Fold, Step, Window};
+use crate::{Fold, Window, WindowSize};
 
 /// Number of kept suggestions.
 const KEPT: usize = 20;
@@ -67,7 +67,7 @@ impl WhatIf {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn of_recording(recording: &mut Recording, step: Step) -> Result<Self, OpenError> {
+    pub fn of_recording(recording: &mut Recording, step: WindowSize) -> Result<Self, OpenError> {
         let facts = Collect::default().of_recording(recording, step, |_| true)?;
         Ok(Self::with(facts.unwrap_or_default()))
     }
@@ -103,7 +103,7 @@ impl WhatIf {
         let runs: Vec<Run<'_>> = runs.collect();
         let (predictor, solved) = Predictor::with((&self.facts, &self.index), &[], &runs);
         let mut prediction = predictor.predict(
-            Changed {
+            ChangedProgram {
                 changes: &own,
                 calls: 0,
                 blocked: 0,
@@ -158,7 +158,7 @@ impl WhatIf {
         let calls = ledger.calls();
         let runs = suggestions.iter().map(|it| Run {
             changes: &it.changes,
-            manner: Manner::Own,
+            manner: LatencySource::Own,
         });
         let runs: Vec<Run<'_>> = runs.collect();
         let all = (&self.facts, &self.index);
@@ -178,7 +178,7 @@ impl WhatIf {
         let (others, _) = solve(all, &calls, &runs);
         let others = others.chunks_exact(self.index.manners().count() - 1);
         let predictions = rated.into_iter().zip(others).map(|((it, own), others)| {
-            let changed = Changed {
+            let changed = ChangedProgram {
                 changes: &it.changes,
                 calls: it.calls,
                 blocked: it.blocked,

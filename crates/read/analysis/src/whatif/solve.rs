@@ -23,7 +23,7 @@ use super::wait_index::Index;
 pub(super) use effects::Run;
 
 use effects::Effects;
-use shared::{Move, Need, Shared};
+use shared::{LaneNeed, LaneProgress, SolverContext};
 use stream::StreamLane;
 use thread::ThreadLane;
 
@@ -74,10 +74,10 @@ pub(super) fn solve(
 struct Lanes<'f> {
     threads: Vec<ThreadLane<'f>>,
     streams: Vec<StreamLane<'f>>,
-    shared: Shared<'f>,
+    shared: SolverContext<'f>,
     /// Lanes that can go on, by when.
     ready: BinaryHeap<Reverse<(i64, usize)>>,
-    blocked: Vec<Option<Need>>,
+    blocked: Vec<Option<LaneNeed>>,
 }
 
 impl<'f> Lanes<'f> {
@@ -86,7 +86,7 @@ impl<'f> Lanes<'f> {
         groups: &'f [(LanePosition, u32)],
         runs: &[Run<'_>],
     ) -> Self {
-        let shared = Shared::of(facts, index, Effects::of(facts, runs));
+        let shared = SolverContext::of(facts, index, Effects::of(facts, runs));
         let threads = 0..facts.threads.len();
         let streams = 0..facts.streams.len();
         let mut lanes = Self {
@@ -115,7 +115,7 @@ impl<'f> Lanes<'f> {
         }
     }
 
-    fn step(&mut self, lane: usize) -> Move {
+    fn step(&mut self, lane: usize) -> LaneProgress {
         match lane.checked_sub(self.threads.len()) {
             None => self.threads[lane].step(&mut self.shared),
             Some(stream) => self.streams[stream].step(&mut self.shared, &mut self.threads),
@@ -144,13 +144,13 @@ impl<'f> Lanes<'f> {
     fn turn(&mut self, lane: usize) {
         for _ in 0..TURN {
             match self.step(lane) {
-                Move::On => {}
-                Move::Done => return,
-                Move::Blocked(need) => {
+                LaneProgress::On => {}
+                LaneProgress::Done => return,
+                LaneProgress::Blocked(need) => {
                     self.blocked[lane] = Some(need);
                     match need {
-                        Need::Source(source) => self.shared.wait_for(source, lane),
-                        Need::Call(thread, ..) => {
+                        LaneNeed::Source(source) => self.shared.wait_for(source, lane),
+                        LaneNeed::Call(thread, ..) => {
                             self.threads[thread as usize].wait_for(need, lane);
                         }
                     }

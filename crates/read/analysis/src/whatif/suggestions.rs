@@ -15,7 +15,7 @@ use super::compact_recording::{Facts, StreamPlace};
 use super::links::{LaneCode, LinkKind};
 use super::sync_ledger::{Group, Key, Ledger};
 use super::wait_index::Index;
-use crate::Class;
+use crate::TaskRole;
 use crate::checks::{Removal, Verdict};
 use crate::stats::CallSite;
 
@@ -250,7 +250,7 @@ fn of_function(
 fn longest(facts: &Facts) -> Vec<String> {
     let mut sums = vec![0; facts.operations.len()];
     let shapes = facts.task_shapes.iter().zip(&facts.task_sums);
-    let work = shapes.filter(|it| it.0.class == Class::Work);
+    let work = shapes.filter(|it| it.0.class == TaskRole::Work);
     work.for_each(|(shape, it)| sums[shape.operation as usize] += it.lasted);
     let names = facts.operations.iter().cloned();
     let mut all: Vec<(i64, String)> = sums.into_iter().zip(names).collect();

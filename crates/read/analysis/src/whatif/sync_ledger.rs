@@ -15,10 +15,10 @@ use serde::Serialize;
 use super::change::{Changes, Narrow};
 use super::compact_recording::Facts;
 use super::links::{LaneCode, LanePosition, of_lane, take_at};
-use super::predict::{Changed, Predictor};
+use super::predict::{ChangedProgram, Predictor};
 use super::records::{Call, NONE};
 use super::solve::Run;
-use super::sync_rewrite::{Earlier, SyncTask};
+use super::sync_rewrite::{EarlierTask, SyncTask};
 use super::wait_index::Index;
 use crate::checks::{Removal, Removed, Verdict};
 use crate::stats::CallSite;
@@ -232,7 +232,7 @@ pub(super) fn saved<'f>(
     let each = solved.chunks_exact(index.manners().count());
     for ((number, changes), solved) in changes.iter().zip(each) {
         let at = *number as usize;
-        let changed = Changed {
+        let changed = ChangedProgram {
             changes,
             calls: groups[at].1.calls.len() as u64,
             blocked: groups[at].1.blocked(),
@@ -313,7 +313,7 @@ fn need(tasks: &[SyncTask], call: &Call, waits: WaitTarget, synced: i64) -> Need
     // Copies that were submitted since the thread waited last: others had been waited for.
     let copies = tasks.iter().filter_map(|it| Some((it.from, it.copy?)));
     let copies = copies.filter(|it| it.1.submitted >= synced);
-    let copies: Vec<(LanePosition, Earlier)> = copies.collect();
+    let copies: Vec<(LanePosition, EarlierTask)> = copies.collect();
     let until = copies.iter().map(|it| it.1.end).max();
     let is_last = copies.iter().all(|(last, copy)| *last == copy.place);
     let narrower = match copies.as_slice() {

@@ -1,7 +1,7 @@
 //! The targets of a blocking call with a narrower wait.
 
 use super::change::Narrow;
-use super::links::{LaneCode, LanePosition, Link, LinkKind, Point};
+use super::links::{ItemEdge, LaneCode, LanePosition, Link, LinkKind};
 use super::records::{Task, TaskShape};
 use super::wait_index::WaitTimes;
 
@@ -23,7 +23,7 @@ impl Narrow {
 
 /// A task that was before another on its stream, or that task itself.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Earlier {
+pub(super) struct EarlierTask {
     pub(super) place: LanePosition,
     pub(super) submitted: i64,
     pub(super) end: i64,
@@ -33,7 +33,7 @@ pub(super) struct Earlier {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SyncTask {
     /// The call.
-    pub(super) to: Point,
+    pub(super) to: ItemEdge,
     /// Its place among all links.
     pub(super) order: u32,
     pub(super) from: LanePosition,
@@ -41,8 +41,8 @@ pub(super) struct SyncTask {
     submitted: i64,
     end: i64,
     /// The last copy to or from the host up to it, and the last event record.
-    pub(super) copy: Option<Earlier>,
-    record: Option<Earlier>,
+    pub(super) copy: Option<EarlierTask>,
+    record: Option<EarlierTask>,
 }
 
 /// The tasks that calls waited for, by their places. The tasks before them are not known yet.
@@ -67,15 +67,15 @@ pub(super) fn sync_tasks(links: &[Link]) -> Vec<SyncTask> {
 
 /// Goes along a stream, and finds the tasks before each one that a call waited for.
 #[derive(Debug)]
-pub(super) struct Past<'s> {
+pub(super) struct EarlierTasks<'s> {
     /// Those that are still to come.
     syncs: std::slice::IterMut<'s, SyncTask>,
     next: Option<&'s mut SyncTask>,
-    copy: Option<Earlier>,
-    record: Option<Earlier>,
+    copy: Option<EarlierTask>,
+    record: Option<EarlierTask>,
 }
 
-impl<'s> Past<'s> {
+impl<'s> EarlierTasks<'s> {
     pub(super) fn of(syncs: &'s mut [SyncTask], lane: LaneCode) -> Self {
         let from = syncs.partition_point(|it| it.from.lane() < lane);
         let own = syncs[from..].partition_point(|it| it.from.lane() == lane);
@@ -90,7 +90,7 @@ impl<'s> Past<'s> {
 
     pub(super) fn pass(&mut self, place: LanePosition, task: &Task, shape: &TaskShape) {
         let submitted = task.call_begin();
-        let own = Earlier {
+        let own = EarlierTask {
             place,
             submitted,
             end: task.end,
@@ -112,8 +112,8 @@ impl<'s> Past<'s> {
 /// A wait of a narrower sync.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Alternative {
-    pub(super) to: Point,
-    pub(super) from: Point,
+    pub(super) to: ItemEdge,
+    pub(super) from: ItemEdge,
     pub(super) at: i64,
     pub(super) of: u8,
 }
@@ -128,7 +128,7 @@ pub(super) fn alternatives(syncs: &[SyncTask], calls: &[WaitTimes]) -> Vec<Alter
         let place = to.place();
         let call = calls.binary_search_by_key(&place, |it| it.place);
         let begin = call.ok().map_or(i64::MAX, |it| calls[it].begin);
-        let mut add = |earlier: Earlier, of: u8| {
+        let mut add = |earlier: EarlierTask, of: u8| {
             // Later submissions cannot be waited for.
             if earlier.submitted <= begin {
                 found.push(Alternative {
@@ -152,7 +152,7 @@ pub(super) fn alternatives(syncs: &[SyncTask], calls: &[WaitTimes]) -> Vec<Alter
         let lane = latest.map(|it| it.place.lane());
         let own = tasks.iter();
         let own = own.filter(|it| lane.is_none_or(|on| it.from.lane() == on));
-        let own = own.map(|it| Earlier {
+        let own = own.map(|it| EarlierTask {
             place: it.from,
             submitted: it.submitted,
             end: it.end,

@@ -28,7 +28,7 @@ pub(super) struct Typical {
 
 /// Source of latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(super) enum LatencySource {
     /// Those of the recording; the usual one where it does not show any.
     Own,
     /// The same, with a small or a large one where it does not show any.
@@ -42,7 +42,7 @@ pub(super) enum Manner {
     Mutual,
 }
 
-impl Manner {
+impl LatencySource {
     pub(super) const ALL: [Self; 6] = [
         Self::Own,
         Self::Early,

@@ -10,7 +10,7 @@ use super::compact_recording::Facts;
 use super::links::{LaneCode, LanePosition, Link, LinkKind, of_lane, take_at};
 use super::records::{Task, TaskReader};
 use super::wait_index::WaitTimes;
-use crate::Class;
+use crate::TaskRole;
 
 /// Tasks that get a place. Where more have no time, errors are not known.
 const MOST: usize = 1 << 20;
@@ -120,7 +120,7 @@ pub(super) fn place(facts: &mut Facts, links: &mut [Link], calls: &[WaitTimes]) 
     let has_times = facts
         .task_shapes
         .iter()
-        .any(|it| it.is_timed && it.class == Class::Work);
+        .any(|it| it.is_timed && it.class == TaskRole::Work);
     facts.is_open = !has_times || placed.len() >= MOST;
     facts.slack += slack;
     facts.placed = placed;
@@ -142,7 +142,7 @@ pub(super) fn place(facts: &mut Facts, links: &mut [Link], calls: &[WaitTimes]) 
 fn usual(facts: &Facts) -> FxHashMap<u32, i64> {
     let mut sums: FxHashMap<u32, (i64, i64)> = FxHashMap::default();
     for (shape, own) in facts.task_shapes.iter().zip(&facts.task_sums) {
-        if shape.is_timed && shape.class == Class::Work {
+        if shape.is_timed && shape.class == TaskRole::Work {
             let sum = sums.entry(shape.operation).or_default();
             *sum = (sum.0 + own.lasted, sum.1 + own.count as i64);
         }
@@ -188,7 +188,7 @@ impl Rows {
                     shape: task.shape,
                     submitted: task.call_begin(),
                     usual: usual.get(&shape.operation).copied(),
-                    is_work: shape.class == Class::Work,
+                    is_work: shape.class == TaskRole::Work,
                 });
             }
             let waited = take_at(&mut targets, place, |it| it.0);

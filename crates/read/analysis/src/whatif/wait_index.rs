@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::compact_recording::Facts;
-use super::links::{LaneCode, LanePosition, Link, LinkKind, Point, Room, of_lane, take_at};
+use super::links::{ItemEdge, LaneCode, LanePosition, Link, LinkKind, QueueWait, of_lane, take_at};
 use super::outside::{self, Handover};
 use super::records::{Call, Task};
 use super::sync_rewrite::{self, ALL, SyncTask};
 use super::tenths::Tally;
-use super::typical::{Manner, Spread, Typical};
+use super::typical::{LatencySource, Spread, Typical};
 use super::untimed;
 
 /// Something that was waited for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
-    pub(super) to: Point,
+    pub(super) to: ItemEdge,
     /// The place in `Index::sources` of its target.
     pub(super) source: u32,
     pub(super) way: LinkKind,
@@ -36,7 +36,7 @@ pub(super) struct Index {
     /// By what waits.
     pub(super) waits: Vec<Wait>,
     /// Targets of waits, in order, and their times in the recording.
-    pub(super) sources: Vec<Point>,
+    pub(super) sources: Vec<ItemEdge>,
     pub(super) times: Vec<i64>,
     /// The tasks that calls waited for, by the call.
     pub(super) syncs: Vec<SyncTask>,
@@ -119,14 +119,14 @@ impl Index {
     /// Gives each source a number, and each narrower sync its waits.
     fn resolve(&mut self, links: Vec<Link>, syncs: &[SyncTask], calls: &[WaitTimes]) {
         let others = sync_rewrite::alternatives(syncs, calls);
-        let mut sources: Vec<(Point, i64)> = links.iter().map(|it| (it.from, it.at)).collect();
+        let mut sources: Vec<(ItemEdge, i64)> = links.iter().map(|it| (it.from, it.at)).collect();
         sources.extend(others.iter().map(|it| (it.from, it.at)));
         sources.sort_unstable();
         sources.dedup_by_key(|it| it.0);
         self.sources = sources.iter().map(|it| it.0).collect();
         self.times = sources.iter().map(|it| it.1).collect();
         drop(sources);
-        let number = |from: &Point| self.sources.binary_search(from).unwrap_or_default() as u32;
+        let number = |from: &ItemEdge| self.sources.binary_search(from).unwrap_or_default() as u32;
         let own = links.iter().map(|it| Wait {
             to: it.to,
             source: number(&it.from),
@@ -146,11 +146,11 @@ impl Index {
     }
 
     /// The ways in which a program is simulated, of which the first one gives the prediction.
-    pub(super) fn manners(&self) -> impl Iterator<Item = Manner> {
+    pub(super) fn manners(&self) -> impl Iterator<Item = LatencySource> {
         let (may_be_own, is_mutual) = (self.may_be_own, self.is_mutual);
-        Manner::ALL.into_iter().filter(move |it| match it {
-            Manner::OwnWork => may_be_own,
-            Manner::Mutual => is_mutual,
+        LatencySource::ALL.into_iter().filter(move |it| match it {
+            LatencySource::OwnWork => may_be_own,
+            LatencySource::Mutual => is_mutual,
             _ => true,
         })
     }
@@ -339,7 +339,7 @@ fn first_pass(
     for number in 0..facts.streams.len() {
         let lane = LaneCode::stream(number);
         let mut links = of_lane(links, lane, |it| it.to.place());
-        let mut past = sync_rewrite::Past::of(syncs, lane);
+        let mut past = sync_rewrite::EarlierTasks::of(syncs, lane);
         each_task(facts, number, |place, task, submitted, before| {
             let shape = &facts.task_shapes[task.shape as usize];
             past.pass(place, task, shape);
@@ -373,7 +373,7 @@ fn each_task(
     mut take: impl FnMut(LanePosition, &Task, i64, Option<i64>),
 ) {
     let lane = LaneCode::stream(stream);
-    let mut rooms = of_lane(&facts.rooms, lane, |it: &Room| it.task);
+    let mut rooms = of_lane(&facts.rooms, lane, |it: &QueueWait| it.task);
     let mut before = None;
     for (task, ordinal) in facts.tasks(stream).zip(0..) {
         let place = LanePosition::new(lane, ordinal);
@@ -384,7 +384,7 @@ fn each_task(
 }
 
 /// When a task was submitted: at the begin of its call, or at the end of one that waited for room.
-pub(super) fn submitted(task: &Task, room: Option<&Room>) -> i64 {
+pub(super) fn submitted(task: &Task, room: Option<&QueueWait>) -> i64 {
     let lasts = room.map_or(0, |it| it.lasts);
     task.call_begin().wrapping_add(lasts)
 }

@@ -4,7 +4,7 @@ mod bound;
 mod cluster;
 
 use ascend_trace_analysis::align::{
-    Alignment, AlignmentBasis, Contradiction, Recorded, Round, Why, align,
+    Alignment, AlignmentBasis, Contradiction, Recorded, Round, WallClockReason, align,
 };
 use cluster::{Cluster, Hosts};
 
@@ -101,7 +101,7 @@ fn without_a_common_collective_the_wall_clock_is_all_there_is() {
     let found = align(&recordings);
     assert_eq!(
         found.hosts[1].how,
-        AlignmentBasis::WallClock(Why::NothingCommon)
+        AlignmentBasis::WallClock(WallClockReason::NothingCommon)
     );
     assert_eq!(found.hosts[1].bar_ns, None);
     let apart = recordings[1].since_1970_ns() - recordings[0].since_1970_ns();
@@ -144,7 +144,10 @@ fn a_rank_of_another_run_is_named_and_moves_no_other() {
     assert_eq!(named, [2]);
     assert_eq!(found.culprits[0].what, Contradiction::Clocks);
     let own = &found.hosts[found.host_of[2]];
-    assert_eq!(own.how, AlignmentBasis::WallClock(Why::Contradicts));
+    assert_eq!(
+        own.how,
+        AlignmentBasis::WallClock(WallClockReason::Contradicts)
+    );
     for number in [0, 1, 3] {
         let at = recordings[number].span.0 + 1_000_000;
         assert_eq!(
@@ -211,7 +214,7 @@ fn two_that_contradict_each_other_are_both_said() {
     assert_eq!(found.culprits[0].what, Contradiction::Either { other: 0 });
     assert_eq!(
         found.hosts[1].how,
-        AlignmentBasis::WallClock(Why::Contradicts)
+        AlignmentBasis::WallClock(WallClockReason::Contradicts)
     );
 }
 
@@ -223,7 +226,7 @@ fn groups_that_look_the_same_are_left_out() {
     let how = found.hosts[1..].iter().map(|it| &it.how);
     assert!(
         how.clone()
-            .all(|it| *it == AlignmentBasis::WallClock(Why::NothingCommon))
+            .all(|it| *it == AlignmentBasis::WallClock(WallClockReason::NothingCommon))
     );
     assert!(found.culprits.is_empty(), "{:?}", found.culprits);
     every_rank_is_aligned(&Cluster::pairs(21, 300, true));

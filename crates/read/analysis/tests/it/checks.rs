@@ -427,7 +427,7 @@ const END: &str = "<!-- end -->\n";
 
 /// The pages of all checks.
 fn pages() -> String {
-    let page = |entry: ascend_trace_analysis::checks::Entry| {
+    let page = |entry: ascend_trace_analysis::checks::ListedCheck| {
         format!(
             "\n## `{}`\n\n{}: {}.\n\n{}\n",
             entry.id,

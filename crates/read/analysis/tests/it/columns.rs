@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ascend_trace_analysis::checks::{Finding, Severity};
 use ascend_trace_analysis::columns::{ColumnKind, TableRow};
 use ascend_trace_analysis::communication::{CollectiveStats, GroupStats, LinkStats, RankStats};
-use ascend_trace_analysis::critical::{Segment, SegmentKind, Share};
+use ascend_trace_analysis::critical::{PathShare, Segment, SegmentKind};
 use ascend_trace_analysis::memory::{
     HeldMemory, PlaceMemory, RefusedAllocation, SiteMemory, StepMemory,
 };
@@ -14,7 +14,7 @@ use ascend_trace_analysis::stats::{
     ApiStats, CauseStats, DeviceStats, GraphStats, ModuleStats, OpenCallStats, OperationStats,
     PartStats, RangeStats, StallStats, StepStats, StreamStats, ThreadStats, Verdict,
 };
-use ascend_trace_analysis::{Late, diff};
+use ascend_trace_analysis::{HostLateness, diff};
 use schemars::JsonSchema;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/JSON.md");
@@ -31,7 +31,7 @@ fn documented() -> Vec<(&'static str, String)> {
         ("apis", table::<ApiStats>()),
         ("stall_causes", table::<CauseStats>()),
         ("worst_stalls", table::<StallStats>()),
-        ("late", table::<Late>()),
+        ("late", table::<HostLateness>()),
         ("graphs", table::<GraphStats>()),
         ("open_calls", table::<OpenCallStats>()),
         ("ranges", table::<RangeStats>()),
@@ -40,9 +40,9 @@ fn documented() -> Vec<(&'static str, String)> {
         ("measures", table::<MeasureStats>()),
         ("histogram", table::<HistogramBucket>()),
         ("requests", table::<RequestStats>()),
-        ("kinds", table::<Share>()),
+        ("kinds", table::<PathShare>()),
         ("segments", table::<Segment>()),
-        ("rows", table::<diff::Row>()),
+        ("rows", table::<diff::DiffRow>()),
         ("findings", table::<Finding>()),
         ("groups", table::<GroupStats>()),
         ("collectives", table::<CollectiveStats>()),
@@ -120,7 +120,7 @@ fn columns_have_unique_keys_and_times_have_their_unit() {
     check::<ApiStats>();
     check::<CauseStats>();
     check::<StallStats>();
-    check::<Late>();
+    check::<HostLateness>();
     check::<GraphStats>();
     check::<OpenCallStats>();
     check::<RangeStats>();
@@ -129,9 +129,9 @@ fn columns_have_unique_keys_and_times_have_their_unit() {
     check::<MeasureStats>();
     check::<HistogramBucket>();
     check::<RequestStats>();
-    check::<Share>();
+    check::<PathShare>();
     check::<Segment>();
-    check::<diff::Row>();
+    check::<diff::DiffRow>();
     check::<Finding>();
     check::<SiteMemory>();
     check::<GroupStats>();

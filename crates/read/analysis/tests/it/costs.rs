@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::checks::{Finding, Findings};
 use ascend_trace_analysis::whatif::judge_costs;
-use ascend_trace_analysis::{Fold, Step, Window};
+use ascend_trace_analysis::{Fold, Window, WindowSize};
 use ascend_trace_recording::Recording;
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::{Timeline, timeline};
@@ -12,9 +12,9 @@ fn saved(check: &str, text: &str) -> Vec<Option<(i64, i64)>> {
     let timeline = Timeline::parse(text).expect("a timeline");
     let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
     let mut recording = Recording::from_bytes(file).expect("it reads back");
-    let found = Findings::default().of_recording(&mut recording, Step::default(), |_| true);
+    let found = Findings::default().of_recording(&mut recording, WindowSize::default(), |_| true);
     let mut found = found.expect("it reads back").unwrap_or_default();
-    judge_costs(&mut found, &mut recording, Step::default()).expect("it reads back");
+    judge_costs(&mut found, &mut recording, WindowSize::default()).expect("it reads back");
     let own = found.iter().filter(|it| it.check == check);
     let saved = |it: &Finding| Some((it.saved_ns? / 1_000, it.saved_error_ns? / 1_000));
     own.map(saved).collect()

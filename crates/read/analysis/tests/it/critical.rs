@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ascend_trace_analysis::critical::{Critical, SegmentKind};
-use ascend_trace_analysis::{Step, Window};
+use ascend_trace_analysis::{Window, WindowSize};
 use ascend_trace_recording::{Recording, TimeRange};
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::{Timeline, timeline};
@@ -293,16 +293,16 @@ fn a_path_does_not_depend_on_where_a_recording_is_cut() {
         // The whole, a part of it, and a range in which hardly anything ends.
         let part = (one.min(other), one.max(other) + 1);
         for range in [(begin, end), part, (one, one + 1)] {
-            let mut path = |step: Step| {
+            let mut path = |step: WindowSize| {
                 let found = Critical::of_recording(&mut recording, step, range);
                 found.expect("it reads back")
             };
-            let whole = path(Step::WHOLE);
+            let whole = path(WindowSize::WHOLE);
             let total: i64 = whole.segments.iter().map(|it| it.length()).sum();
             assert_eq!(total, range.1 - range.0, "seed {seed}, {range:?}\n{text}");
             for _ in 0..3 {
                 let (rows, margin) = (1 + dice.roll(60) as u64, 1 + dice.roll(30) as usize);
-                let found = path(Step { rows, margin });
+                let found = path(WindowSize { rows, margin });
                 assert_eq!(found.segments, whole.segments, "seed {seed}\n{text}");
             }
         }

@@ -8,7 +8,7 @@ use ascend_trace_analysis::hang::{Hangs, Report};
 use ascend_trace_analysis::memory::{Allocations, MemoryInUse, MemoryUsage, MemoryUsageFold};
 use ascend_trace_analysis::requests::{NameTemplate, RequestFold, Requests};
 use ascend_trace_analysis::stats::{Grouping, StallGroup, StallStats, Tables};
-use ascend_trace_analysis::{Fold, Stall, Stats, Step, Window};
+use ascend_trace_analysis::{Fold, Stall, Stats, Window, WindowSize};
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{Row, TablesRow};
 use ascend_trace_recording::{Recording, TimeRange, Trace};
@@ -112,7 +112,7 @@ impl Fold for All {
     }
 }
 
-fn answers(recording: &mut Recording, step: Step) -> Answers {
+fn answers(recording: &mut Recording, step: WindowSize) -> Answers {
     let span = recording.span();
     let part = span.map(|span| {
         let third = span.duration() / 3;
@@ -145,10 +145,10 @@ const CUTTINGS: usize = 5;
 #[track_caller]
 fn check(file: &[u8], dice: &mut Dice, what: &str) {
     let mut recording = Recording::from_bytes(file.to_vec()).expect("it reads back");
-    let whole = answers(&mut recording, Step::WHOLE);
+    let whole = answers(&mut recording, WindowSize::WHOLE);
     for _ in 0..CUTTINGS {
         let (rows, margin) = (1 + dice.roll(60) as u64, 1 + dice.roll(30) as usize);
-        let found = answers(&mut recording, Step { rows, margin });
+        let found = answers(&mut recording, WindowSize { rows, margin });
         if found != whole {
             let difference = difference(&found, &whole);
             panic!("{rows} rows, margin {margin}:\n{difference}\n{what}");
@@ -292,10 +292,10 @@ fn a_training_loop_has_the_same_tables_in_windows_as_at_once() {
     let (bytes, trace) = training();
     assert!(trace.calls().len() > 150_000);
     let mut recording = Recording::from_bytes(bytes).expect("it reads back");
-    let whole = answers(&mut recording, Step::WHOLE);
+    let whole = answers(&mut recording, WindowSize::WHOLE);
     assert!(whole.stats.stall_causes.len() > 3);
     assert!(whole.part.operations.len() > 1);
-    assert_eq!(answers(&mut recording, Step::default()), whole);
+    assert_eq!(answers(&mut recording, WindowSize::default()), whole);
 }
 
 #[test]

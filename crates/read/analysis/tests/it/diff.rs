@@ -1,9 +1,9 @@
 //! Comparisons of two recordings: they find the changes, and no others.
 
-use ascend_trace_analysis::Step;
 use ascend_trace_analysis::Window;
+use ascend_trace_analysis::WindowSize;
 use ascend_trace_analysis::diff::{Change, Diff, SubjectKind, Verdict};
-use ascend_trace_analysis::steps::Wanted;
+use ascend_trace_analysis::steps::StepDefinition;
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
@@ -112,10 +112,14 @@ fn slower(name: &str, percent: i64) -> Vec<(&'static str, i64)> {
 
 fn diff(a: &Timeline, b: &Timeline) -> Diff {
     let (a, b) = (a.trace(), b.trace());
-    Diff::of(&Window::whole(&a), &Window::whole(&b), Wanted::Any)
+    Diff::of(&Window::whole(&a), &Window::whole(&b), StepDefinition::Any)
 }
 
-fn row<'d>(found: &'d Diff, kind: SubjectKind, name: &str) -> &'d ascend_trace_analysis::diff::Row {
+fn row<'d>(
+    found: &'d Diff,
+    kind: SubjectKind,
+    name: &str,
+) -> &'d ascend_trace_analysis::diff::DiffRow {
     let mut rows = found.rows_of(kind, |it| it == name);
     rows.next().unwrap_or_else(|| panic!("no {name}")).0
 }
@@ -343,16 +347,16 @@ fn a_comparison_does_not_depend_on_where_recordings_are_cut() {
             let file = indexed(20, &it.session, &it.tables, it.rows);
             Recording::from_bytes(file).expect("it reads back")
         });
-        let mut reported = |step: Step| {
+        let mut reported = |step: WindowSize| {
             let [a, b] = &mut recordings;
-            let found = Diff::of_recordings([a, b], step, Wanted::Any);
+            let found = Diff::of_recordings([a, b], step, StepDefinition::Any);
             found.expect("it reads back")
         };
-        let whole = reported(Step::WHOLE);
+        let whole = reported(WindowSize::WHOLE);
         let add = row(&whole, SubjectKind::Operation, "Add");
         assert_eq!(add.verdict, Verdict::Longer);
         for _ in 0..4 {
-            let step = Step {
+            let step = WindowSize {
                 rows: 1 + dice.roll(60) as u64,
                 margin: 1 + dice.roll(30) as usize,
             };

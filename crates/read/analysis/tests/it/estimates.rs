@@ -1,8 +1,8 @@
 //! Analyses use the best estimates of tasks that were measured badly, and say how far these may be off.
 
-use ascend_trace_analysis::critical::{Critical, SegmentKind, Share};
-use ascend_trace_analysis::diff::{Diff, Row, SubjectKind, Verdict};
-use ascend_trace_analysis::steps::Wanted;
+use ascend_trace_analysis::critical::{Critical, PathShare, SegmentKind};
+use ascend_trace_analysis::diff::{Diff, DiffRow, SubjectKind, Verdict};
+use ascend_trace_analysis::steps::StepDefinition;
 use ascend_trace_analysis::whatif::{Change, WhatIf};
 use ascend_trace_analysis::{Estimates, Learner, Stats, Window};
 use ascend_trace_recording::{TaskId, TimeRange, Trace};
@@ -152,7 +152,7 @@ fn critical(trace: &Trace) -> Critical {
     Critical::of(&Window::whole(trace), trace.span().expect("a span"))
 }
 
-fn share(path: &Critical, kind: SegmentKind) -> Share {
+fn share(path: &Critical, kind: SegmentKind) -> PathShare {
     let found = path.kinds.iter().find(|it| it.kind == kind);
     found
         .cloned()
@@ -191,9 +191,9 @@ fn training(steps: i64, tasks: impl Fn(&mut Program, i64)) -> Timeline {
     program.timeline()
 }
 
-fn row(a: &Timeline, b: &Timeline) -> Row {
+fn row(a: &Timeline, b: &Timeline) -> DiffRow {
     let (a, b) = (a.trace(), b.trace());
-    let found = Diff::of(&Window::whole(&a), &Window::whole(&b), Wanted::Any);
+    let found = Diff::of(&Window::whole(&a), &Window::whole(&b), StepDefinition::Any);
     let mut rows = found.rows_of(SubjectKind::Operation, |it| it == "A");
     rows.next().expect("a row").0.clone()
 }

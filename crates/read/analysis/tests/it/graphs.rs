@@ -4,7 +4,7 @@
 )]
 
 use ascend_trace_analysis::Graphs;
-use ascend_trace_analysis::graphs::{Making, Outcome};
+use ascend_trace_analysis::graphs::{GraphOrigin, Outcome};
 use ascend_trace_recording::file::{ChunkWriter, Encoder};
 use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::timeline;
@@ -60,7 +60,7 @@ fn a_graph_has_its_streams_nodes_dependencies_and_replays() {
     };
     assert_eq!(
         (graph.making, graph.outcome),
-        (Making::Captured, Outcome::Ready)
+        (GraphOrigin::Captured, Outcome::Ready)
     );
     let streams = graph.streams().into_iter();
     let serials: Vec<u32> = streams.map(|id| trace.stream(id).serial).collect();

@@ -1,7 +1,7 @@
 //! Why programs hang: each kind is named, and a program that is slow does not hang.
 
 use ascend_trace_analysis::hang::{
-    Culprit, Hangs, Late, Recorded, Report, RootKind, Verdict, late,
+    Culprit, Hangs, LateRank, Recorded, Report, RootKind, Verdict, late,
 };
 use ascend_trace_analysis::{Fold, Window};
 use ascend_trace_recording::rows::Row;
@@ -368,7 +368,7 @@ fn a_rank_that_does_not_join() {
 }
 
 /// The late ranks of a job, by recordings of one host or of several.
-fn late_in(recordings: &[&str], hosts: &[&str]) -> Vec<Late> {
+fn late_in(recordings: &[&str], hosts: &[&str]) -> Vec<LateRank> {
     let reports: Vec<Report> = recordings.iter().map(|text| report(text)).collect();
     let recorded = reports.iter().zip(hosts).map(|(report, host)| Recorded {
         report,

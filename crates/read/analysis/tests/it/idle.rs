@@ -1,6 +1,6 @@
 //! Why streams did nothing: each rule, where it applies and where it does not.
 
-use ascend_trace_analysis::{Dependencies, Doing, Lane, Stalls, Stats};
+use ascend_trace_analysis::{Dependencies, Lane, Stalls, Stats, ThreadActivity};
 use ascend_trace_recording::Trace;
 use ascend_trace_testkit::timeline;
 
@@ -460,11 +460,11 @@ fn the_activity_of_the_submitting_thread_is_reported() {
         .iter()
         .map(|it| {
             let name = match it.doing {
-                Doing::Calls(function) => &trace.functions()[function.index()].name,
-                Doing::Tracer => "tracer",
-                Doing::Outside => "outside",
-                Doing::InFlight => "in flight",
-                Doing::Earlier => "earlier",
+                ThreadActivity::Calls(function) => &trace.functions()[function.index()].name,
+                ThreadActivity::Tracer => "tracer",
+                ThreadActivity::Outside => "outside",
+                ThreadActivity::InFlight => "in flight",
+                ThreadActivity::Earlier => "earlier",
             };
             (name, it.calls, it.total)
         })

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ascend_trace_analysis::{Fold, Needs, Stats, Step, Window};
+use ascend_trace_analysis::{AnalysisNeeds, Fold, Stats, Window, WindowSize};
 use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
 use ascend_trace_recording::file::{ChunkWriter, Encoder};
 use ascend_trace_recording::recording::FileCounts;
@@ -304,7 +304,7 @@ struct Counting(TaskCounts);
 impl Fold for Counting {
     type Answer = TaskCounts;
 
-    const NEEDS: Needs = Needs::Calls;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
 
     fn take(&mut self, window: &Window<'_>) {
         let own: BTreeSet<usize> = (0..window.trace.streams().len() as u32)
@@ -335,7 +335,7 @@ fn check(bytes: Vec<u8>, dice: &mut Dice, what: &str) -> Option<(TaskCounts, Tra
     counted.retain(|_, (tasks, _)| *tasks > 0);
     assert_eq!(counted, by_stream, "counts by stream: {what}");
     for _ in 0..2 {
-        let step = Step {
+        let step = WindowSize {
             rows: 1 + dice.roll(60) as u64,
             margin: 1 + dice.roll(30) as usize,
         };

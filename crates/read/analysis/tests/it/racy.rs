@@ -6,7 +6,7 @@ mod text;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ascend_trace_analysis::checks::{Finding, Findings, Severity};
-use ascend_trace_analysis::{Fold, Step, Window};
+use ascend_trace_analysis::{Fold, Window, WindowSize};
 use ascend_trace_recording::Recording;
 use ascend_trace_testkit::racy::{
     Dice, MISTAKES, OpConflict, RacyMistake, RacyOp, conflicts, correct,
@@ -153,11 +153,11 @@ fn findings_do_not_depend_on_where_a_recording_is_cut() {
                 .expect("it reads back")
                 .expect("the reading was not cancelled")
         };
-        let whole = found(Step::WHOLE);
+        let whole = found(WindowSize::WHOLE);
         for _ in 0..3 {
             let (rows, margin) = (1 + dice.roll(60) as u64, 1 + dice.roll(30) as usize);
             assert_eq!(
-                found(Step { rows, margin }),
+                found(WindowSize { rows, margin }),
                 whole,
                 "{rows} rows, margin {margin}\n{text}"
             );

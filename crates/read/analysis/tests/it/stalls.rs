@@ -1,5 +1,5 @@
 use ascend_trace_analysis::{Cause, Lane, Stalls};
-use ascend_trace_recording::{Between, ProcessId, StreamId, ThreadId};
+use ascend_trace_recording::{ProcessId, StreamId, TaskGap, ThreadId};
 use ascend_trace_testkit::{Timeline, timeline};
 
 use super::words;
@@ -106,7 +106,7 @@ fn a_gap_that_the_records_of_the_tool_explain_is_theirs_and_the_rest_is_a_switch
         let text =
             format!("s1: A[0..10us] by t1[-99us..-98us] B[{begin}..60us] by t1[-97us..-96us]");
         let mut trace = timeline(&text);
-        let between = Between {
+        let between = TaskGap {
             records_ns: 5_400,
             switch_ns: 1_800,
         };

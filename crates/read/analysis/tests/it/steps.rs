@@ -1,8 +1,8 @@
 //! Steps: those that are found are those that the program marked.
 
 use ascend_trace_analysis::critical::Critical;
-use ascend_trace_analysis::steps::{Finder, Lap, Origin, Report, StepClock, Wanted};
-use ascend_trace_analysis::{Fold, Step, Window, steps_and_path};
+use ascend_trace_analysis::steps::{Finder, LoopSteps, Origin, Report, StepClock, StepDefinition};
+use ascend_trace_analysis::{Fold, Window, WindowSize, steps_and_path};
 use ascend_trace_recording::{Recording, Trace};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
@@ -95,13 +95,13 @@ fn training(dice: &mut Dice) -> Program {
     program
 }
 
-fn found(trace: &Trace, wanted: Wanted<'_>) -> Option<Lap> {
+fn found(trace: &Trace, wanted: StepDefinition<'_>) -> Option<LoopSteps> {
     let plan = Finder::new(wanted).of(&Window::whole(trace));
     plan.laps.into_values().next()
 }
 
 /// The operations that were asked for in each step, by the begin of their calls.
-fn asked(trace: &Trace, lap: &Lap) -> Vec<Vec<i64>> {
+fn asked(trace: &Trace, lap: &LoopSteps) -> Vec<Vec<i64>> {
     let begins = || trace.tasks().iter().map(|it| trace.call(it.call).begin);
     let inside = |begin: i64, end: i64| begins().filter(move |it| (begin..end).contains(it));
     let cuts = lap.cuts.iter();
@@ -129,10 +129,10 @@ fn found_steps_are_the_marked_ones_in_training_loops() {
     for seed in 0..50 {
         let program = training(&mut Dice(seed));
         let trace = marked(&program).trace();
-        let marks = found(&trace, Wanted::Any).expect("they are marked");
+        let marks = found(&trace, StepDefinition::Any).expect("they are marked");
         assert_eq!(marks.origin, Origin::Named);
         assert_eq!(marks.cuts.len(), program.marks.len());
-        let steps = found(&trace, Wanted::Repeated);
+        let steps = found(&trace, StepDefinition::Repeated);
         let steps = steps.unwrap_or_else(|| panic!("seed {seed}: none\n{}", program.text));
         assert_eq!(steps.origin, Origin::Sequence);
         let (steps, marks) = (asked(&trace, &steps), asked(&trace, &marks));
@@ -151,7 +151,7 @@ fn programs_without_a_loop_have_no_steps() {
             program.ask(&mut dice, name, 10);
         }
         let trace = Timeline::parse(&program.text).expect("a timeline").trace();
-        assert_eq!(found(&trace, Wanted::Any), None, "seed {seed}");
+        assert_eq!(found(&trace, StepDefinition::Any), None, "seed {seed}");
     }
 }
 
@@ -170,7 +170,7 @@ fn steps_begin_with_the_launch_of_a_graph() {
         );
     }
     let trace = Timeline::parse(&text).expect("a timeline").trace();
-    let lap = found(&trace, Wanted::Any).expect("it repeats");
+    let lap = found(&trace, StepDefinition::Any).expect("it repeats");
     assert_eq!(lap.origin, Origin::Graph);
     let expected = |after: i64, last: i64| {
         let begins = (0..6).map(move |at| at * 100_000 + after);
@@ -198,7 +198,7 @@ fn a_pattern_picks_ranges_and_marks() {
     let trace = timeline.with_ranges(&ranges).trace();
     let lap = |start: &'static str| {
         let is_wanted = move |range: &ascend_trace_recording::Range| range.name.starts_with(start);
-        found(&trace, Wanted::Those(&is_wanted))
+        found(&trace, StepDefinition::Those(&is_wanted))
     };
     let last = trace.span().expect("it has calls").end;
     let marks = lap("batch/").expect("there are three");
@@ -239,7 +239,7 @@ fn the_slowest_step_is_compared_with_the_median_one() {
         .collect();
     let timeline = Timeline::parse(&text).expect("a timeline");
     let trace = timeline.with_ranges(&ranges).trace();
-    let report = Report::of(&Window::whole(&trace), Wanted::Any);
+    let report = Report::of(&Window::whole(&trace), StepDefinition::Any);
     assert_eq!((report.steps.len(), report.processes[0].count), (6, 6));
     let found = &report.comparisons[0];
     assert_eq!((found.slow.name.as_str(), found.aligned), ("step 3", 3));
@@ -270,16 +270,20 @@ fn steps_do_not_depend_on_where_a_recording_is_cut() {
         let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
         let mut recording = Recording::from_bytes(file).expect("it reads back");
         let is_mark = |range: &ascend_trace_recording::Range| range.begin == range.end;
-        for wanted in [Wanted::Any, Wanted::Repeated, Wanted::Those(&is_mark)] {
-            let mut reported = |step: Step| {
+        for wanted in [
+            StepDefinition::Any,
+            StepDefinition::Repeated,
+            StepDefinition::Those(&is_mark),
+        ] {
+            let mut reported = |step: WindowSize| {
                 let report = Report::of_recording(&mut recording, step, wanted);
                 report.expect("it reads back")
             };
-            let whole = reported(Step::WHOLE);
+            let whole = reported(WindowSize::WHOLE);
             assert!(!whole.steps.is_empty() && whole.comparisons.len() == 1);
             for _ in 0..3 {
                 let (rows, margin) = (1 + dice.roll(60) as u64, 1 + dice.roll(30) as usize);
-                assert_eq!(reported(Step { rows, margin }), whole, "seed {seed}");
+                assert_eq!(reported(WindowSize { rows, margin }), whole, "seed {seed}");
             }
         }
     }
@@ -292,17 +296,17 @@ fn steps_and_the_path_are_the_same_when_they_are_found_together() {
     let mut recording = Recording::from_bytes(file).expect("it reads back");
     let range = recording.span().expect("it has calls");
     for step in [
-        Step::WHOLE,
-        Step {
+        WindowSize::WHOLE,
+        WindowSize {
             rows: 40,
             margin: 5,
         },
     ] {
-        let report = Report::of_recording(&mut recording, step, Wanted::Any);
+        let report = Report::of_recording(&mut recording, step, StepDefinition::Any);
         let path = Critical::of_recording(&mut recording, step, range);
         let alone = (report.expect("it reads back"), path.expect("it reads back"));
         assert!(!alone.0.steps.is_empty() && !alone.1.segments.is_empty());
-        let both = steps_and_path(&mut recording, step, Wanted::Any, range);
+        let both = steps_and_path(&mut recording, step, StepDefinition::Any, range);
         assert_eq!(both.expect("it reads back"), alone);
     }
 }

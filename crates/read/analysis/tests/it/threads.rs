@@ -1,7 +1,7 @@
 //! What threads do to each other's streams, and what runs in threads of the runtime.
 
 use ascend_trace_analysis::checks::{Finding, Findings};
-use ascend_trace_analysis::{Fold, Step, Window};
+use ascend_trace_analysis::{Fold, Window, WindowSize};
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::rows::{LossRow, Row};
 use ascend_trace_testkit::racy::Dice;
@@ -241,12 +241,12 @@ fn findings_about_threads_do_not_depend_on_where_a_recording_is_cut() {
                 .expect("it reads back")
                 .expect("the reading was not cancelled")
         };
-        let whole = found(Step::WHOLE);
+        let whole = found(WindowSize::WHOLE);
         assert_eq!(whole.is_empty(), text == mistaken, "{text}");
         for _ in 0..20 {
             let (rows, margin) = (1 + dice.roll(12) as u64, 1 + dice.roll(6) as usize);
             assert_eq!(
-                found(Step { rows, margin }),
+                found(WindowSize { rows, margin }),
                 whole,
                 "{rows} rows, margin {margin}\n{text}"
             );

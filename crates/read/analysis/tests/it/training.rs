@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::stats::{StallStats, StepStats, Verdict};
 use ascend_trace_analysis::{
-    Cause, Dependencies, EdgeKind, EdgeTimes, Late, Node, Places, Stalls, Stats,
+    Cause, Dependencies, EdgeKind, EdgeTimes, HostLateness, Node, PlannedRanges, Stalls, Stats,
 };
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::Trace;
@@ -170,8 +170,8 @@ fn a_late_host_is_followed_to_the_range_of_the_planning_thread() {
     let stall = stalls.iter().find(late).expect("the loader took long");
     let known = StallStats::of(&trace, &dependencies, &stalls, stall);
     assert_eq!(known.late, None);
-    let known = known.with_late(&trace, &Places::of(&trace), stall);
-    let expected = Late {
+    let known = known.with_late(&trace, &PlannedRanges::of(&trace), stall);
+    let expected = HostLateness {
         tid: trace.threads()[0].tid,
         thread: trace.threads()[0].name.clone(),
         is_main: trace.threads()[0].tid == trace.processes()[0].pid,
@@ -184,8 +184,8 @@ fn a_late_host_is_followed_to_the_range_of_the_planning_thread() {
         host_word: "program",
     };
     assert_eq!(known.late, Some(expected));
-    let near = Places::within(&trace, (stall.begin, stall.end));
-    assert_eq!(Late::of(&trace, &near, stall), known.late);
+    let near = PlannedRanges::within(&trace, (stall.begin, stall.end));
+    assert_eq!(HostLateness::of(&trace, &near, stall), known.late);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn gradients_belong_to_the_module_of_the_planning_thread() {
     let stall = stalls
         .iter()
         .find(|it| it.cause == Cause::HostLate && it.end == 60_000);
-    let late = Late::of(&trace, &Places::of(&trace), stall.expect("a gap"));
+    let late = HostLateness::of(&trace, &PlannedRanges::of(&trace), stall.expect("a gap"));
     assert_eq!(late.and_then(|it| it.range), Some("backward".to_owned()));
 }
 
@@ -297,7 +297,8 @@ fn a_wait_for_a_loader_is_reported_by_the_hook_where_both_report_it() {
             .collect::<Vec<_>>()
             .last()
             .expect("a gap");
-        let late = Late::of(&trace, &Places::of(&trace), stall).expect("a late host");
+        let late =
+            HostLateness::of(&trace, &PlannedRanges::of(&trace), stall).expect("a late host");
         let rows = Stats::of(&trace).ranges.into_iter();
         let rows = rows.filter(|row| row.name == "dataloader");
         let rows = rows.map(|row| (row.kind, row.time.count, row.self_ns / 1_000));

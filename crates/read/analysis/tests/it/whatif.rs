@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ascend_trace_analysis::whatif::{Change, Narrow, Report, Verdicts, WhatIf};
-use ascend_trace_analysis::{Step, Window};
+use ascend_trace_analysis::{Window, WindowSize};
 use ascend_trace_recording::rows::{CostRow, Row};
 use ascend_trace_recording::{Recording, Trace};
 use ascend_trace_testkit::recording::indexed;
@@ -366,15 +366,18 @@ fn a_prediction_does_not_depend_on_where_a_recording_is_cut() {
             Timeline::parse(&program(&mut dice, 120, Played::default())).expect("a text");
         let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
         let mut recording = Recording::from_bytes(file).expect("it reads back");
-        let mut reported = |step: Step| {
+        let mut reported = |step: WindowSize| {
             let whatif = WhatIf::of_recording(&mut recording, step);
             whatif.expect("it reads back").suggest(&Verdicts::default())
         };
-        let whole = reported(Step::WHOLE);
+        let whole = reported(WindowSize::WHOLE);
         assert!(whole.predictions.len() > 3);
         for _ in 0..3 {
             let (rows, margin) = (1 + dice.roll(60) as u64, 1 + dice.roll(30) as usize);
-            assert!(reported(Step { rows, margin }) == whole, "seed {seed}");
+            assert!(
+                reported(WindowSize { rows, margin }) == whole,
+                "seed {seed}"
+            );
         }
     }
 }

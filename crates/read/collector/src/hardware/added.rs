@@ -22,7 +22,7 @@ const WAITED_NS: i64 = 30_000;
 const RARE: usize = 2_000;
 
 /// A task by its stream and its number there.
-type Of = (u32, u32);
+type StreamTaskNumber = (u32, u32);
 
 /// A kernel by the log.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +52,8 @@ struct Samples {
 /// The differences of one process.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Added {
-    logged: BTreeMap<Of, Logged>,
-    timed: BTreeMap<Of, Timed>,
+    logged: BTreeMap<StreamTaskNumber, Logged>,
+    timed: BTreeMap<StreamTaskNumber, Timed>,
     devices: BTreeMap<u32, Samples>,
 }
 
@@ -70,7 +70,13 @@ impl Added {
     }
 
     /// The log has shown when a kernel ran.
-    pub(super) fn logged(&mut self, of: Of, device: u32, span: LoggedSpan, launched: i64) {
+    pub(super) fn logged(
+        &mut self,
+        of: StreamTaskNumber,
+        device: u32,
+        span: LoggedSpan,
+        launched: i64,
+    ) {
         let launched = HostNs::new(launched);
         let logged = Logged {
             device,
@@ -115,7 +121,7 @@ fn difference(axis: LogClockOffset, logged: Logged, timed: Timed) -> Option<i64>
     (begin > closed.plus(WAITED_NS)).then(|| timed.length.saturating_sub(length).max(0))
 }
 
-fn keep<T>(waiting: &mut BTreeMap<Of, T>, of: Of, value: T) {
+fn keep<T>(waiting: &mut BTreeMap<StreamTaskNumber, T>, of: StreamTaskNumber, value: T) {
     if waiting.len() >= MOST_WAITING {
         waiting.pop_first();
     }

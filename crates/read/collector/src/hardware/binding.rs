@@ -81,7 +81,7 @@ impl LoggedProcess {
     /// Whether the log contains all entries of a stretch, on any stream.
     fn is_complete(&self, serial: u32, stretch: &ReplayStretch) -> bool {
         let device = self.graphs.get(&serial).map_or(0, |graph| graph.device);
-        let whole = self.progress.get(&device).map(|it| it.whole());
+        let whole = self.progress.get(&device).map(|it| it.complete_until());
         let whole = whole.unwrap_or_default();
         self.axis(device).around(whole).earliest(whole) > HostNs::new(stretch.span.end)
     }

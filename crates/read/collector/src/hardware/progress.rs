@@ -10,22 +10,22 @@ pub(super) struct BatchProgress {
     /// The latest begin in batches up to this one.
     newest: DeviceNs,
     /// The same without this one, of which more may come.
-    whole: DeviceNs,
+    complete: DeviceNs,
 }
 
 impl BatchProgress {
     /// Takes an entry of a batch.
     pub(super) fn note(&mut self, batch: HostNs, begin: DeviceNs) {
         if batch > self.batch {
-            self.whole = self.newest;
+            self.complete = self.newest;
             self.batch = batch;
         }
         self.newest = self.newest.max(begin);
     }
 
     /// All entries that ended before this time of the log have arrived.
-    pub(super) const fn whole(self) -> DeviceNs {
-        self.whole
+    pub(super) const fn complete_until(self) -> DeviceNs {
+        self.complete
     }
 }
 
@@ -41,12 +41,12 @@ mod tests {
         };
         note(&mut progress, 10, 500);
         note(&mut progress, 10, 400);
-        assert_eq!(progress.whole(), DeviceNs::new(0));
+        assert_eq!(progress.complete_until(), DeviceNs::new(0));
         note(&mut progress, 11, 450);
-        assert_eq!(progress.whole(), DeviceNs::new(500));
+        assert_eq!(progress.complete_until(), DeviceNs::new(500));
         note(&mut progress, 11, 700);
-        assert_eq!(progress.whole(), DeviceNs::new(500));
+        assert_eq!(progress.complete_until(), DeviceNs::new(500));
         note(&mut progress, 12, 0);
-        assert_eq!(progress.whole(), DeviceNs::new(700));
+        assert_eq!(progress.complete_until(), DeviceNs::new(700));
     }
 }

@@ -5,7 +5,7 @@
 
 use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::graphs::task_label;
-use ascend_trace_analysis::{Class, EdgeKind};
+use ascend_trace_analysis::{EdgeKind, TaskRole};
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{CallId, Range, TaskId, TimeRange, Trace};
 
@@ -85,10 +85,10 @@ impl Dialect for KinetoDialect {
 
     fn task<'s>(&self, source: &'s ExportSource<'_>, id: TaskId) -> EventLabel<'s> {
         let (trace, task) = (source.trace, source.trace.task(id));
-        let category = match (Class::of(trace, task), task.kind) {
-            (Class::Work, TaskKind::Memcpy) => "gpu_memcpy",
-            (Class::Work, TaskKind::Memset) => "gpu_memset",
-            (Class::Work, _) => "kernel",
+        let category = match (TaskRole::of(trace, task), task.kind) {
+            (TaskRole::Work, TaskKind::Memcpy) => "gpu_memcpy",
+            (TaskRole::Work, TaskKind::Memset) => "gpu_memset",
+            (TaskRole::Work, _) => "kernel",
             (_, kind) => kind.name(),
         };
         let name = match self.names {
@@ -105,7 +105,7 @@ impl Dialect for KinetoDialect {
         id: TaskId,
     ) {
         let (trace, task) = (source.trace, source.trace.task(id));
-        let is_work = Class::of(trace, task) == Class::Work;
+        let is_work = TaskRole::of(trace, task) == TaskRole::Work;
         write_task(to, source, id, if is_work { STREAM } else { NO_WORK });
         write_external(to, source, task.call);
         let moves = is_work && matches!(task.kind, TaskKind::Memcpy | TaskKind::Memset);

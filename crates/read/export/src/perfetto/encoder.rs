@@ -16,7 +16,7 @@ use crate::dependency_slices::NodeSlice;
 use crate::timeline::{
     Dialect, NamedTrack, Slice, SliceKind, TimelineEncoder, TimelinePart, TimelineSection,
 };
-use crate::trace_facts::TraceFacts;
+use crate::trace_facts::ExportTotals;
 use crate::tracks::{ProcessTrack, SliceTrack};
 
 /// Tracks of counters begin here, beyond those of slices.
@@ -156,7 +156,7 @@ impl TimelineEncoder for PerfettoEncoder<'_> {
         Ok(self.linked.take_omitted() + far)
     }
 
-    fn finish(&mut self, _: &ExportSource<'_>, _: &TraceFacts) -> io::Result<()> {
+    fn finish(&mut self, _: &ExportSource<'_>, _: &ExportTotals) -> io::Result<()> {
         self.output.finish()
     }
 }

@@ -14,7 +14,7 @@ use crate::fields::{
     write_graph, write_part, write_range, write_recording, write_stall, write_step,
 };
 use crate::lane_labels::{CRITICAL, CRITICAL_PATH, RECORDED, RECORDING, piece_name};
-use crate::trace_facts::TraceFacts;
+use crate::trace_facts::ExportTotals;
 use crate::tracks::SliceTrack;
 
 /// A walk over the slices of a part.
@@ -22,7 +22,7 @@ pub(super) struct SliceWalk<'w, 't, E, D> {
     pub(super) encoder: &'w mut E,
     pub(super) dialect: &'w D,
     pub(super) part: TimelinePart<'w, 't>,
-    pub(super) facts: &'w TraceFacts,
+    pub(super) facts: &'w ExportTotals,
 }
 
 impl<E: TimelineEncoder, D: Dialect> SliceWalk<'_, '_, E, D> {

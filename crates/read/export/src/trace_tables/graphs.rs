@@ -7,7 +7,7 @@ use ascend_trace_recording::{StreamId, Task, Trace};
 
 use super::{TableColumn, TableWriter, write_table};
 use crate::ExportSource;
-use crate::trace_facts::TraceFacts;
+use crate::trace_facts::ExportTotals;
 
 pub(super) struct ExportedNode<'s> {
     trace: &'s Trace,
@@ -110,7 +110,7 @@ pub(super) fn columns<'s>() -> Vec<TableColumn<'s, ExportedNode<'s>>> {
 
 pub(super) fn write(
     source: &ExportSource<'_>,
-    facts: &TraceFacts,
+    facts: &ExportTotals,
     writer: &mut impl TableWriter,
 ) -> io::Result<()> {
     let trace = source.trace;

@@ -7,7 +7,7 @@ use ascend_trace_recording::{Thread, ThreadId};
 
 use super::{TableColumn, TableWriter, declared, write_table};
 use crate::ExportSource;
-use crate::trace_facts::TraceFacts;
+use crate::trace_facts::ExportTotals;
 
 pub(super) fn columns<'s>() -> Vec<TableColumn<'s, &'s StepStats>> {
     declared(|row: &&StepStats| *row)
@@ -15,7 +15,7 @@ pub(super) fn columns<'s>() -> Vec<TableColumn<'s, &'s StepStats>> {
 
 pub(super) fn write(
     source: &ExportSource<'_>,
-    facts: &TraceFacts,
+    facts: &ExportTotals,
     writer: &mut impl TableWriter,
 ) -> io::Result<()> {
     if let Some(found) = &source.steps {

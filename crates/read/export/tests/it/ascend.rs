@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use ascend_trace_analysis::steps::{Report, Wanted as WantedSteps};
-use ascend_trace_export::{Ascend, Exporter, OutputLayout, Step, WantedPart};
+use ascend_trace_analysis::steps::{Report, StepDefinition as WantedSteps};
+use ascend_trace_export::{Ascend, Exporter, OutputLayout, WantedPart, WindowSize};
 use ascend_trace_recording::Recording;
 use ascend_trace_testkit::Timeline;
 use serde_json::Value;
@@ -26,10 +26,10 @@ fn recording() -> Vec<u8> {
 }
 
 /// The export, as the command makes it: with the steps of the recording.
-fn exported(file: &[u8], step: Step) -> MemorySink {
+fn exported(file: &[u8], step: WindowSize) -> MemorySink {
     let mut recording = Recording::from_bytes(file.to_vec()).expect("a recording");
-    let report =
-        Report::of_recording(&mut recording, Step::default(), WantedSteps::Any).expect("steps");
+    let report = Report::of_recording(&mut recording, WindowSize::default(), WantedSteps::Any)
+        .expect("steps");
     let wanted = WantedPart {
         steps: Some(report.steps.into()),
         ..WantedPart::default()
@@ -67,7 +67,7 @@ fn whole(cell: &str) -> f64 {
 
 #[test]
 fn a_rank_has_the_files_that_readers_look_for() {
-    let files = files(&exported(&recording(), Step::default()));
+    let files = files(&exported(&recording(), WindowSize::default()));
     let names: Vec<&str> = files.keys().map(String::as_str).collect();
     assert_eq!(
         names,
@@ -91,7 +91,7 @@ fn a_rank_has_the_files_that_readers_look_for() {
 
 #[test]
 fn steps_have_their_times_in_microseconds() {
-    let files = files(&exported(&recording(), Step::default()));
+    let files = files(&exported(&recording(), WindowSize::default()));
     let steps = rows(&files["ASCEND_PROFILER_OUTPUT/step_trace_time.csv"]);
     assert_eq!(steps.len(), 2);
     let cell = |step: usize, name: &str| whole(&steps[step][name]);
@@ -113,7 +113,7 @@ fn steps_have_their_times_in_microseconds() {
 
 #[test]
 fn kernels_have_their_step_and_the_wait_before_them() {
-    let files = files(&exported(&recording(), Step::default()));
+    let files = files(&exported(&recording(), WindowSize::default()));
     let kernels = rows(&files["ASCEND_PROFILER_OUTPUT/kernel_details.csv"]);
     let rows: Vec<(&str, &str, f64, f64, &str)> = kernels
         .iter()
@@ -145,7 +145,7 @@ fn kernels_have_their_step_and_the_wait_before_them() {
 
 #[test]
 fn collectives_are_listed_by_step_and_communicator() {
-    let files = files(&exported(&recording(), Step::default()));
+    let files = files(&exported(&recording(), WindowSize::default()));
     let text = &files["ASCEND_PROFILER_OUTPUT/communication.json"];
     let document: Value = serde_json::from_str(text).unwrap();
     let elapsed = |step: &str, kind: &str, name: &str| {
@@ -161,7 +161,7 @@ fn collectives_are_listed_by_step_and_communicator() {
 
 #[test]
 fn the_timeline_is_a_list_of_events_with_texts_as_timestamps() {
-    let files = files(&exported(&recording(), Step::default()));
+    let files = files(&exported(&recording(), WindowSize::default()));
     let events: Value =
         serde_json::from_str(&files["ASCEND_PROFILER_OUTPUT/trace_view.json"]).unwrap();
     let events = events.as_array().expect("a list");
@@ -189,7 +189,7 @@ fn the_timeline_is_a_list_of_events_with_texts_as_timestamps() {
 #[test]
 fn cuts_of_the_recording_do_not_change_the_export() {
     let file = recording();
-    let whole = files(&exported(&file, Step::default()));
+    let whole = files(&exported(&file, WindowSize::default()));
     let cut = files(&exported(&file, super::stream::SMALL));
     for (name, text) in &whole {
         if name.ends_with("trace_view.json") {
@@ -226,7 +226,7 @@ fn msprof_analyze_reads_the_folders() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let memory = exported(&recording(), Step::default());
+    let memory = exported(&recording(), WindowSize::default());
     for name in memory.names() {
         let path = folder.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

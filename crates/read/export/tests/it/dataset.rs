@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::file::serialized_reader::ReadOptionsBuilder;
-use ascend_trace_export::{Dataset, Parquet, Step, dataset_schema};
+use ascend_trace_export::{Dataset, Parquet, WindowSize, dataset_schema};
 use ascend_trace_recording::Trace;
 use bytes::Bytes;
 
@@ -85,7 +85,7 @@ fn parts_of_a_file_give_the_rows_of_all_of_it() {
     }
     let exporter = Dataset::of(&timeline.trace());
     let file = file(&timeline.session, &timeline.tables, timeline.rows);
-    let whole = export_file(&exporter, &file, Step::WHOLE);
+    let whole = export_file(&exporter, &file, WindowSize::WHOLE);
     let parts = export_file(&exporter, &file, SMALL);
     for name in whole.names() {
         let (mut found, mut expected) = (rows(&parts, name), rows(&whole, name));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ascend_trace_export::{
-    ArgDetail, ExportSource, Exporter, Kineto, OutputLayout, Step, WantedPart, is_rank_file,
+    ArgDetail, ExportSource, Exporter, Kineto, OutputLayout, WantedPart, WindowSize, is_rank_file,
 };
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::Row;
@@ -370,7 +370,7 @@ fn a_file_that_is_read_in_parts_gives_the_same() {
         assert_eq!(files.len(), 1);
         compared_items(&files[&0])
     };
-    let (whole, parts) = (read(Step::WHOLE), read(SMALL));
+    let (whole, parts) = (read(WindowSize::WHOLE), read(SMALL));
     assert!(whole.len() > 500);
     assert_eq!(whole, parts);
 }

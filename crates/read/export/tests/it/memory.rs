@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use ascend_trace_export::{ExportSink, ExportSource, Exporter, Step, WantedPart, stream};
+use ascend_trace_export::{ExportSink, ExportSource, Exporter, WantedPart, WindowSize, stream};
 use ascend_trace_recording::{Recording, Trace};
 
 /// Files by name.
@@ -67,7 +67,7 @@ pub(crate) fn export_source(exporter: &dyn Exporter, source: &ExportSource<'_>) 
 }
 
 /// Exports a file, a step at a time.
-pub(crate) fn export_file(exporter: &dyn Exporter, file: &[u8], step: Step) -> MemorySink {
+pub(crate) fn export_file(exporter: &dyn Exporter, file: &[u8], step: WindowSize) -> MemorySink {
     export_some(exporter, file, step, &WantedPart::default())
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn export_file(exporter: &dyn Exporter, file: &[u8], step: Step) -> M
 pub(crate) fn export_some(
     exporter: &dyn Exporter,
     file: &[u8],
-    step: Step,
+    step: WindowSize,
     wanted: &WantedPart,
 ) -> MemorySink {
     let mut files = OpenFiles::default();

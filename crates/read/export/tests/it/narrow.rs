@@ -10,7 +10,7 @@ use std::time::Instant;
 use ascend_trace_analysis::range_window::{Streams, part_of};
 use ascend_trace_analysis::{Stats, Window};
 use ascend_trace_export::{
-    Chrome, Csv, ExportSource, Exporter, SingleFile, Step, WantedPart, stream,
+    Chrome, Csv, ExportSource, Exporter, SingleFile, WantedPart, WindowSize, stream,
 };
 use ascend_trace_format::api::Role;
 use ascend_trace_recording::file::Writer;
@@ -95,7 +95,7 @@ fn check(file: &[u8], range: TimeRange, what: &str) -> bool {
         ..WantedPart::default()
     };
     let found = tables(&export_source(&Csv, &ExportSource::of(&part, &wanted)));
-    let expected = tables(&export_some(&Csv, file, Step::WHOLE, &wanted));
+    let expected = tables(&export_some(&Csv, file, WindowSize::WHOLE, &wanted));
     for name in TABLES {
         let unlike = |one: &RowsByTable, other: &RowsByTable| {
             let [one, other] = [one, other].map(|it| without_errors(&it[name]));
@@ -276,7 +276,7 @@ fn a_narrow_range_of_a_long_file() {
     stream(
         &mut recording,
         what,
-        Step::default(),
+        WindowSize::default(),
         &mut SingleFile::new(&mut sink),
         nothing,
     )

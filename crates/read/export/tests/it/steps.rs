@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ascend_trace_export::{Chrome, Csv, ExportSource, Step, WantedPart};
+use ascend_trace_export::{Chrome, Csv, ExportSource, WantedPart, WindowSize};
 use ascend_trace_recording::rows::Row;
 use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
@@ -170,7 +170,7 @@ fn a_file_and_the_trace_in_memory_give_the_same_export() {
     for wanted in [WantedPart::default(), half] {
         let source = ExportSource::of(replay.trace(), &wanted);
         let memory = export_source(&Chrome, &source);
-        let streamed = export_some(&Chrome, &file, Step::WHOLE, &wanted);
+        let streamed = export_some(&Chrome, &file, WindowSize::WHOLE, &wanted);
         let lines = memory.text("").lines().zip(streamed.text("").lines());
         let unlike: Vec<_> = lines.filter(|(one, other)| one != other).take(3).collect();
         assert_eq!(unlike, []);

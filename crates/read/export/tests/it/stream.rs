@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_export::{Chrome, Csv, Perfetto, Step, WantedPart};
+use ascend_trace_export::{Chrome, Csv, Perfetto, WantedPart, WindowSize};
 use ascend_trace_recording::rows::{Row, SessionRow, TablesRow};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
@@ -14,7 +14,7 @@ use super::trace_processor;
 
 /// Rows of an index, and thereby the least that is read at a time.
 const GROUP: u64 = 400;
-pub(crate) const SMALL: Step = Step {
+pub(crate) const SMALL: WindowSize = WindowSize {
     rows: 1,
     margin: 200,
 };
@@ -47,7 +47,7 @@ pub(crate) fn workload_file(steps: u32) -> Vec<u8> {
 /// The lines of every table, in no order.
 pub(crate) type LinesByTable = BTreeMap<String, BTreeSet<String>>;
 
-pub(crate) fn tables(file: &[u8], step: Step, wanted: &WantedPart) -> LinesByTable {
+pub(crate) fn tables(file: &[u8], step: WindowSize, wanted: &WantedPart) -> LinesByTable {
     let files = export_some(&Csv, file, step, wanted);
     let names = files.names().into_iter().map(str::to_owned);
     let lines = |name: &str| files.text(name).lines().map(str::to_owned).collect();
@@ -58,7 +58,7 @@ pub(crate) fn tables(file: &[u8], step: Step, wanted: &WantedPart) -> LinesByTab
 #[track_caller]
 pub(crate) fn check_tables(file: &[u8], wanted: &WantedPart) {
     let (whole, parts) = (
-        tables(file, Step::WHOLE, wanted),
+        tables(file, WindowSize::WHOLE, wanted),
         tables(file, SMALL, wanted),
     );
     for (name, lines) in &whole {
@@ -111,8 +111,8 @@ pub(crate) fn check_timelines(file: &[u8], wanted: &WantedPart) {
         let file = export_some(&Perfetto, file, step, wanted);
         shown(&trace_processor::import(file.bytes("")))
     };
-    check_same(&chrome(Step::WHOLE), &chrome(SMALL));
-    check_same(&perfetto(Step::WHOLE), &perfetto(SMALL));
+    check_same(&chrome(WindowSize::WHOLE), &chrome(SMALL));
+    check_same(&perfetto(WindowSize::WHOLE), &perfetto(SMALL));
 }
 
 /// The same with times that contradict each other: the slice of a mark is not defined.
@@ -137,8 +137,8 @@ pub(crate) fn check_contradictions(file: &[u8], wanted: &WantedPart) {
         without_flows(trace_processor::import(file.bytes("")))
     };
     for (whole, parts) in [
-        (chrome(Step::WHOLE), chrome(SMALL)),
-        (perfetto(Step::WHOLE), perfetto(SMALL)),
+        (chrome(WindowSize::WHOLE), chrome(SMALL)),
+        (perfetto(WindowSize::WHOLE), perfetto(SMALL)),
     ] {
         check_same(&whole.0, &parts.0);
         assert_eq!(whole.1, parts.1);
@@ -196,12 +196,12 @@ fn arrows_that_lead_far_are_drawn_in_both_formats() {
     let file = far_apart();
     check_tables(&file, &WantedPart::default());
     let chrome = |step| shown(&import(export_file(&Chrome, &file, step).text("")));
-    check_same(&chrome(Step::WHOLE), &chrome(SMALL));
+    check_same(&chrome(WindowSize::WHOLE), &chrome(SMALL));
     let perfetto = |step| {
         let file = export_file(&Perfetto, &file, step);
         trace_processor::import(file.bytes(""))
     };
-    let (whole, parts) = (perfetto(Step::WHOLE), perfetto(SMALL));
+    let (whole, parts) = (perfetto(WindowSize::WHOLE), perfetto(SMALL));
     assert_eq!(whole.flows.len(), parts.flows.len());
     assert_eq!(whole.other["omitted_flows"], parts.other["omitted_flows"]);
     // The ends that were written long before have a mark, which arrows of one part share.
@@ -232,6 +232,6 @@ fn a_wait_is_linked_to_its_record_though_the_event_is_recorded_again_soon() {
     for between in (480..640).step_by(20) {
         let file = recorded_again(between);
         let links = |step| tables(&file, step, &WantedPart::default()).remove("dependencies.csv");
-        assert_eq!(links(Step::WHOLE), links(SMALL), "{between}");
+        assert_eq!(links(WindowSize::WHOLE), links(SMALL), "{between}");
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use ascend_trace_analysis::critical::Critical;
-use ascend_trace_analysis::steps::{Report, Wanted as Pattern};
+use ascend_trace_analysis::steps::{Report, StepDefinition as Pattern};
 use ascend_trace_analysis::{Stats, Window, stats::StepStats};
-use ascend_trace_export::{Csv, ExportSource, Step, WantedPart};
+use ascend_trace_export::{Csv, ExportSource, WantedPart, WindowSize};
 use ascend_trace_recording::{Range, TimeRange, Trace};
 use ascend_trace_testkit::Timeline;
 
@@ -171,16 +171,16 @@ fn cuts_of_a_file_do_not_change_steps() {
     let timeline = training(600);
     let expected: Vec<_> = expected(&training(600).trace()).iter().map(known).collect();
     let file = file(&timeline.session, &timeline.tables, timeline.rows);
-    let export = |step: Step, wanted: &WantedPart| {
+    let export = |step: WindowSize, wanted: &WantedPart| {
         let found = rows(&export_some(&Csv, &file, step, wanted), "steps.csv");
         found.iter().map(exported_times).collect::<Vec<_>>()
     };
-    let tiny = Step {
+    let tiny = WindowSize {
         rows: 50,
         margin: 20,
     };
     assert_eq!(export(tiny, &WantedPart::default()), expected);
-    assert_eq!(export(Step::WHOLE, &WantedPart::default()), expected);
+    assert_eq!(export(WindowSize::WHOLE, &WantedPart::default()), expected);
     // Whole steps that overlap the range, and their sums over all work, independent of the selection.
     let range = Some(TimeRange::new(expected[3].2 + 10, expected[5].2 + 10));
     let some = WantedPart {

@@ -26,7 +26,7 @@ struct SetFile {
 
 /// Bytes of a file in the joined file.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct FileSpan {
     /// Where they are in the joined file.
     begin: u64,
     file: usize,
@@ -38,7 +38,7 @@ struct Piece {
 #[derive(Debug)]
 pub(crate) struct JoinedFiles {
     files: Vec<FileParts>,
-    pieces: Vec<Piece>,
+    pieces: Vec<FileSpan>,
 }
 
 impl JoinedFiles {
@@ -109,7 +109,7 @@ impl JoinedFiles {
             last.length += length;
             return;
         }
-        self.pieces.push(Piece {
+        self.pieces.push(FileSpan {
             begin,
             file,
             offset,

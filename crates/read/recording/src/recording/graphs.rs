@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::TimeRange;
 use crate::file::index::Segment;
 use crate::file::{Budget, OpenError};
-use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
+use crate::graph_calls::{GraphFacts, GraphFunctions, GraphRelation};
 use crate::rows::Row;
 use crate::trace::{ProcessId, Trace};
 
@@ -44,7 +44,7 @@ impl Recording {
             }
             let mut take = |item| {
                 for row in calls(item) {
-                    if functions.concern(&GraphFacts::from(&row)) == Concern::Making {
+                    if functions.concern(&GraphFacts::from(&row)) == GraphRelation::Making {
                         builder.apply(Row::Call(row));
                     }
                 }

@@ -7,7 +7,7 @@ use ascend_trace_format::time::DeviceNs;
 use crate::TimeRange;
 use crate::file::index::{FileSpan, RunSpan, Segment, TimesLink};
 use crate::file::{Budget, OpenError};
-use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
+use crate::graph_calls::{GraphFacts, GraphFunctions, GraphRelation};
 use crate::load::{NO_STREAM, TraceBuilder};
 use crate::rows::{CallRow, Row, TaskTimeRow};
 use crate::trace::{ProcessId, Trace};
@@ -329,7 +329,7 @@ impl GraphCaptures {
         let Some(graph) = row.graph.filter(|_| !self.graphs.is_empty()) else {
             return false;
         };
-        if self.functions.concern(&GraphFacts::from(row)) != Concern::Making {
+        if self.functions.concern(&GraphFacts::from(row)) != GraphRelation::Making {
             return false;
         }
         let thread = builder.thread_of(row.thread);

@@ -3,7 +3,7 @@
 use ascend_trace_recording::TimeRange;
 
 use super::names::OTHER;
-use super::packed::Packed;
+use super::packed::PackedBytes;
 
 /// The time of one column.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,7 +69,7 @@ impl Columns {
     }
 
     pub(super) fn packed(&self, numbers: &[u32]) -> String {
-        let mut packed = Packed::default();
+        let mut packed = PackedBytes::default();
         let mut at = 0;
         while at < self.columns.len() {
             let rest = &self.columns[at..];

@@ -4,11 +4,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Packed {
+pub(super) struct PackedBytes {
     bytes: Vec<u8>,
 }
 
-impl Packed {
+impl PackedBytes {
     /// A number that is not negative; a negative one becomes 0.
     pub(super) fn put(&mut self, number: i64) {
         let mut rest = number.max(0).unsigned_abs();
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn numbers_have_seven_bits_to_a_byte() {
-        let mut packed = Packed::default();
+        let mut packed = PackedBytes::default();
         [0, 127, 128, 300].into_iter().for_each(|it| packed.put(it));
         [-1, 1].into_iter().for_each(|it| packed.put_signed(it));
         assert_eq!(packed.bytes, [0, 127, 0x80, 1, 0xac, 2, 1, 2]);

@@ -7,7 +7,7 @@ use ascend_trace_analysis::{Cause, EdgeKind};
 use super::fold::{Arrow, KINDS, LaneStall, MORE_KINDS, Slice, TimelineFold};
 use super::lanes::LaneOf;
 use super::longest::Longest;
-use super::packed::Packed;
+use super::packed::PackedBytes;
 use super::{Lane, Timeline};
 
 /// Lanes in a page: those that are busiest.
@@ -125,7 +125,7 @@ fn put_slices(
 }
 
 fn packed_slices(slices: &[&Slice], begin: i64, numbers: &Numbers) -> String {
-    let mut packed = Packed::default();
+    let mut packed = PackedBytes::default();
     let mut before = begin;
     for slice in slices {
         packed.put_signed(slice.begin - before);
@@ -143,7 +143,7 @@ fn packed_stalls(
     of: LaneOf,
     (begin, numbers): (i64, &Numbers),
 ) -> String {
-    let mut packed = Packed::default();
+    let mut packed = PackedBytes::default();
     for stall in stalls.iter().filter(|it| it.lane == of) {
         packed.put_signed(stall.begin - begin);
         packed.put(stall.length);
@@ -160,7 +160,7 @@ fn packed_arrows(
     places: &BTreeMap<LaneOf, usize>,
     begin: i64,
 ) -> (String, u64) {
-    let mut packed = Packed::default();
+    let mut packed = PackedBytes::default();
     let mut left_out = arrows.dropped();
     for arrow in arrows.iter() {
         let (Some(from), Some(to)) = (places.get(&arrow.from), places.get(&arrow.to)) else {

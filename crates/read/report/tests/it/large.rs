@@ -1,7 +1,7 @@
 //! Pages of long recordings.
 
 use ascend_trace_analysis::stats::Tables;
-use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::Row;
@@ -37,7 +37,7 @@ fn recording(steps: u32) -> Recording {
 
 type Results = (Timeline, (Vec<PeerWait>, MemoryCurves));
 
-fn results(recording: &mut Recording, step: Step, bytes: usize) -> Results {
+fn results(recording: &mut Recording, step: WindowSize, bytes: usize) -> Results {
     let span = recording.span().unwrap();
     let timeline = TimelineFold::of_range(span, recording.entities(), bytes);
     let others = (PeerWaits::default(), MemoryFold::of_range(span));
@@ -48,10 +48,10 @@ fn results(recording: &mut Recording, step: Step, bytes: usize) -> Results {
 #[test]
 fn a_result_does_not_depend_on_where_a_recording_is_cut() {
     let mut recording = recording(300);
-    let whole = results(&mut recording, Step::WHOLE, 40_000);
+    let whole = results(&mut recording, WindowSize::WHOLE, 40_000);
     assert!(whole.0.complete_from_ns > 0, "it has room for everything");
     for (rows, margin) in [(17, 3), (120, 40), (1_000, 1)] {
-        let cut = results(&mut recording, Step { rows, margin }, 40_000);
+        let cut = results(&mut recording, WindowSize { rows, margin }, 40_000);
         assert_eq!(cut, whole, "{rows} rows, margin {margin}");
     }
 }
@@ -60,7 +60,7 @@ fn a_result_does_not_depend_on_where_a_recording_is_cut() {
 fn a_long_recording_has_a_small_page_with_its_longest_slices() {
     const BYTES: usize = 1_500_000;
     let mut recording = recording(15_000);
-    let (timeline, _) = results(&mut recording, Step::default(), BYTES);
+    let (timeline, _) = results(&mut recording, WindowSize::default(), BYTES);
     let all: u64 = timeline.lanes.iter().map(|it| it.count).sum();
     let kept: usize = timeline.lanes.iter().map(|it| it.kept).sum();
     assert!(all > 500_000, "{all} slices");
@@ -76,10 +76,10 @@ fn a_long_recording_has_a_small_page_with_its_longest_slices() {
 #[test]
 fn the_columns_of_a_stream_have_its_busy_time() {
     let mut recording = recording(300);
-    let (timeline, _) = results(&mut recording, Step::default(), 1_000_000);
+    let (timeline, _) = results(&mut recording, WindowSize::default(), 1_000_000);
     assert_eq!(timeline.complete_from_ns, 0);
     let span = recording.span();
-    let stats = Tables::within(span).of_recording(&mut recording, Step::default(), |_| true);
+    let stats = Tables::within(span).of_recording(&mut recording, WindowSize::default(), |_| true);
     let stats = stats.unwrap().unwrap();
     let width = (timeline.end_ns - timeline.begin_ns) as f64 / timeline.columns as f64;
     let lanes = timeline.lanes.iter().filter(|it| it.is == "stream");

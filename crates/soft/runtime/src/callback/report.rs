@@ -10,7 +10,7 @@ use crate::code::{
     INVALID_PARAM, Outcome, RT_REPORT_TIMEOUT, RT_STREAM_SUBSCRIBE, RT_THREAD_SUBSCRIBE, fault,
 };
 use crate::ffi::Callback;
-use crate::stream::line::Line;
+use crate::stream::line::StreamLine;
 use crate::sync::{Condvar, LONGEST_SLEEP, Mutex, lock};
 use crate::virtual_time;
 
@@ -82,7 +82,7 @@ impl DueReport {
 }
 
 impl ReportThreads {
-    pub(super) fn subscribe(&self, thread: u64, stream: &Line) -> Outcome {
+    pub(super) fn subscribe(&self, thread: u64, stream: &StreamLine) -> Outcome {
         let mut state = lock(&self.state);
         if state.by_stream.contains_key(&stream.handle) {
             return fault(RT_STREAM_SUBSCRIBE, "a thread serves this stream already");
@@ -109,7 +109,7 @@ impl ReportThreads {
 
     /// Ends a subscription. Callbacks that were not processed yet are dropped, and streams that
     /// wait for them go on.
-    pub(super) fn unsubscribe(&self, thread: u64, stream: &Line) -> Outcome {
+    pub(super) fn unsubscribe(&self, thread: u64, stream: &StreamLine) -> Outcome {
         let mut state = lock(&self.state);
         if !state.by_thread.contains_key(&thread) {
             return fault(RT_THREAD_SUBSCRIBE, "the thread has not subscribed");
@@ -140,12 +140,12 @@ impl ReportThreads {
         Ok(())
     }
 
-    pub(super) fn serves(&self, stream: &Line) -> bool {
+    pub(super) fn serves(&self, stream: &StreamLine) -> bool {
         lock(&self.state).by_stream.contains_key(&stream.handle)
     }
 
     /// What waits for the thread that serves the stream.
-    pub(super) fn mailbox(&self, stream: &Line) -> Option<Arc<Mailbox>> {
+    pub(super) fn mailbox(&self, stream: &StreamLine) -> Option<Arc<Mailbox>> {
         let state = lock(&self.state);
         let thread = state.by_stream.get(&stream.handle)?;
         state.by_thread.get(thread).cloned()

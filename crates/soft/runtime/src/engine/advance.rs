@@ -10,9 +10,9 @@ use crate::clock::mono;
 use crate::graph::body::Replay;
 use crate::stream::Stream;
 use crate::stream::line::Token;
-use crate::stream::waiting::Drop;
+use crate::stream::waiting::DroppedTasks;
 use crate::sync::lock;
-use crate::truth::{Entry, Transition};
+use crate::truth::{FinishedTask, Transition};
 use crate::{mspti, process, virtual_time};
 
 impl Player {
@@ -22,9 +22,9 @@ impl Player {
         let lane = &mut *lane;
         self.begin_playing(stream);
         match stream.take_drop_request() {
-            Drop::Nothing => {}
-            Drop::Current => self.drop_tasks(stream, lane, 1),
-            Drop::Everything => self.drop_tasks(stream, lane, usize::MAX),
+            DroppedTasks::Nothing => {}
+            DroppedTasks::Current => self.drop_tasks(stream, lane, 1),
+            DroppedTasks::Everything => self.drop_tasks(stream, lane, usize::MAX),
         }
         let mut present = now();
         loop {
@@ -158,7 +158,7 @@ impl Player {
 
     fn log(&self, stream: &Stream, task: &Task, (begin, end): (u64, u64), transition: Transition) {
         if let Some(truth) = process::truth() {
-            truth.add(&Entry {
+            truth.add(&FinishedTask {
                 device: stream.device.id,
                 stream_id: stream.id,
                 seq: task.seq - 1,

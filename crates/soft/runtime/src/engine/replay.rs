@@ -13,7 +13,7 @@ use super::task::Work;
 use crate::graph::body::{Node, NodeAction, Replay};
 use crate::stream::Stream;
 use crate::stream::line::Token;
-use crate::truth::{Entry, Transition};
+use crate::truth::{FinishedTask, Transition};
 use crate::{mspti, process};
 
 /// Report of a lane.
@@ -224,7 +224,7 @@ impl Player {
         let stream_id = place.stream_id;
         let is_reported = mspti::get().ran(work.activity(), place, (begin, end));
         if let Some(truth) = process::truth().as_ref().filter(|_| is_reported) {
-            truth.add(&Entry {
+            truth.add(&FinishedTask {
                 device: spot.stream.device.id,
                 stream_id,
                 seq: spot.index as u64,

@@ -123,7 +123,9 @@ impl Player {
                 settle(record.end_ns(), *timeout_ns, stream, begin, now)
             }
             Work::Pass(pass) => {
-                let since = pass.signal.pass(pass.condition, pass.clears, stream.handle);
+                let since = pass
+                    .signal
+                    .try_wait(pass.condition, pass.clears, stream.handle);
                 settle(since, pass.timeout_ns, stream, begin, now)
             }
             Work::WaitValue(wait) if wait.is_over() => {

@@ -7,7 +7,7 @@ use super::Event;
 use super::kind::EventClass;
 use super::record::Record;
 use crate::code::{Outcome, RT_EVENT_CAPTURED, check, fault};
-use crate::stream::line::Line;
+use crate::stream::line::StreamLine;
 use crate::sync::lock;
 
 /// How an event is recorded and waited for: inside of graphs and streams, or across their borders.
@@ -116,7 +116,7 @@ impl Event {
     }
 
     /// The device sets the event's flag. Called by the engine only.
-    pub(crate) fn raise_flag(&self, line: &Arc<Line>, seq: u64, end_ns: u64) -> Vec<usize> {
+    pub(crate) fn raise_flag(&self, line: &Arc<StreamLine>, seq: u64, end_ns: u64) -> Vec<usize> {
         let record = self.expect_record();
         record.settle_place(line, seq);
         record.complete(end_ns)

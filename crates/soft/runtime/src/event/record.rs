@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::device::Lease;
-use crate::stream::line::Line;
+use crate::stream::line::StreamLine;
 use crate::sync::{Mutex, lock};
 use crate::virtual_time;
 
@@ -20,7 +20,7 @@ pub(crate) struct Record {
     /// Of the event, for the truth log.
     pub(crate) event: EventName,
     /// The line of its stream and the number of the record task in it; unset while only expected.
-    pub(super) place: OnceLock<(Arc<Line>, u64)>,
+    pub(super) place: OnceLock<(Arc<StreamLine>, u64)>,
     pub(super) id: OnceLock<Arc<Lease>>,
     /// Host time at which it was reached; zero before.
     end_ns: AtomicU64,
@@ -63,7 +63,7 @@ impl Record {
     }
 
     /// Where the task is that reaches it.
-    pub(crate) fn settle_place(&self, line: &Arc<Line>, seq: u64) {
+    pub(crate) fn settle_place(&self, line: &Arc<StreamLine>, seq: u64) {
         let _ = self.place.set((Arc::clone(line), seq));
     }
 
@@ -96,7 +96,7 @@ impl Record {
     }
 
     /// The line of the stream that it is on, once its place is known.
-    pub(super) fn line(&self) -> Option<&Arc<Line>> {
+    pub(super) fn line(&self) -> Option<&Arc<StreamLine>> {
         self.place.get().map(|(line, _)| line)
     }
 

@@ -5,7 +5,7 @@ use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, check, fault, req
 use crate::engine::task::Work;
 use crate::ffi::{In, Out};
 use crate::graph::modes;
-use crate::memory::transfer::{Checked, Transfer};
+use crate::memory::transfer::{CheckedTransfer, Transfer};
 use crate::memory::{allocate, copy, submit};
 use crate::stream::access;
 use crate::{current, memory, process, stream};
@@ -207,7 +207,7 @@ pub(crate) fn batch(
     lens: &In<usize>,
     count: usize,
     failed_at: &Out<usize>,
-) -> Outcome<Vec<Checked>> {
+) -> Outcome<Vec<CheckedTransfer>> {
     require(count > 0, "the batch is empty")?;
     let lens = lens.array(count)?;
     if lens.iter().all(|&len| len == 0) {
@@ -238,18 +238,18 @@ pub(crate) fn batch(
     Ok(parts)
 }
 
-pub(crate) fn batch_now(parts: &[Checked]) -> Outcome {
+pub(crate) fn batch_now(parts: &[CheckedTransfer]) -> Outcome {
     parts
         .iter()
         .try_for_each(|part| copy::copy_at_once(part.transfer))
 }
 
-pub(crate) fn batch_async(parts: &[Checked], stream: usize) -> Outcome {
+pub(crate) fn batch_async(parts: &[CheckedTransfer], stream: usize) -> Outcome {
     if parts.is_empty() {
         return Ok(());
     }
     let stream = access::of_context(stream)?;
-    if parts.iter().any(Checked::touches_pageable) {
+    if parts.iter().any(CheckedTransfer::touches_pageable) {
         modes::permit_blocking_copy(&stream)?;
         stream.synchronize(None)?;
         return batch_now(parts);

@@ -35,15 +35,15 @@ acl! {
 
     fn aclrtGetNotifyId(notify: usize, id: Out<u32>) {
         id.check()?;
-        id.put(signal::of(signal::notifies(), notify)?.id())
+        id.put(signal::find(signal::notifies(), notify)?.id())
     }
 
     fn [aclrtRecordNotify; rtNotifyRecord](notify: usize, stream: usize) {
-        signal::of(signal::notifies(), notify)?.submit_change(SignalChange::Set(1), stream)
+        signal::find(signal::notifies(), notify)?.submit_change(SignalChange::Set(1), stream)
     }
 
     fn [aclrtWaitAndResetNotify; rtNotifyWaitWithTimeOut](notify: usize, stream: usize, timeout_s: u32) {
-        let notify = signal::of(signal::notifies(), notify)?;
+        let notify = signal::find(signal::notifies(), notify)?;
         notify.submit_wait(SignalCondition::Equal(1), true, timeout_s, stream)
     }
 
@@ -52,7 +52,7 @@ acl! {
             return fault(RT_PARAM_INVALID, "there is nothing to reset");
         }
         for handle in notifies.array(count)? {
-            signal::of(signal::notifies(), handle)?.clear();
+            signal::find(signal::notifies(), handle)?.clear();
         }
         Ok(())
     }
@@ -71,7 +71,7 @@ acl! {
 
     fn aclrtCntNotifyGetId(notify: usize, id: Out<u32>) {
         id.check()?;
-        id.put(signal::of(signal::counting_notifies(), notify)?.id())
+        id.put(signal::find(signal::counting_notifies(), notify)?.id())
     }
 
     fn aclrtCntNotifyRecord(notify: usize, stream: usize, info: In<RecordInfo>) {
@@ -83,11 +83,11 @@ acl! {
             4 => SignalChange::And(value),
             _ => return fault(RT_PARAM_INVALID, "this record mode does not exist"),
         };
-        signal::of(signal::counting_notifies(), notify)?.submit_change(change, stream)
+        signal::find(signal::counting_notifies(), notify)?.submit_change(change, stream)
     }
 
     fn aclrtCntNotifyReset(notify: usize, stream: usize) {
-        signal::of(signal::counting_notifies(), notify)?
+        signal::find(signal::counting_notifies(), notify)?
             .submit_change(SignalChange::Set(0), stream)
     }
 
@@ -96,12 +96,12 @@ acl! {
         let condition = match mode {
             0 => SignalCondition::Less(value),
             1 => SignalCondition::Equal(value),
-            2 => SignalCondition::Bigger(value),
-            3 => SignalCondition::BiggerOrEqual(value),
+            2 => SignalCondition::Greater(value),
+            3 => SignalCondition::GreaterOrEqual(value),
             4 => SignalCondition::Bits(value),
             _ => return fault(RT_PARAM_INVALID, "this wait mode does not exist"),
         };
-        signal::of(signal::counting_notifies(), notify)?
+        signal::find(signal::counting_notifies(), notify)?
             .submit_wait(condition, clears != 0, timeout_s, stream)
     }
 

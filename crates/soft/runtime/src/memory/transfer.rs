@@ -19,7 +19,7 @@ pub(crate) struct Transfer {
 
 /// A transfer that passed its checks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedTransfer {
     pub(crate) transfer: Transfer,
     from: MemoryKind,
     to: MemoryKind,
@@ -85,7 +85,7 @@ impl Transfer {
     }
 
     /// Checks the arguments; the direction depends on the addresses, not on the caller's kind.
-    pub(crate) fn checked(self) -> Outcome<Checked> {
+    pub(crate) fn checked(self) -> Outcome<CheckedTransfer> {
         self.check_ends()?;
         check(self.width > 0 && self.rows > 0, "the length is 0")?;
         let fits = self.width <= self.dst_pitch && self.width <= self.src_pitch;
@@ -97,7 +97,7 @@ impl Transfer {
         let (to, from) = (place_of(self.dst), place_of(self.src));
         check_range(self.dst, dst_len, to)?;
         check_range(self.src, src_len, from)?;
-        Ok(Checked {
+        Ok(CheckedTransfer {
             transfer: self,
             from,
             to,
@@ -143,7 +143,7 @@ const LAST_LINEAR_KIND: u32 = 5;
 pub(crate) const KINDS_2D: [u32; 3] = [1, 2, 4];
 pub(crate) const KINDS_2D_ASYNC: [u32; 4] = [1, 2, 3, 4];
 
-impl Checked {
+impl CheckedTransfer {
     pub(crate) fn touches_pageable(&self) -> bool {
         self.from == MemoryKind::Pageable || self.to == MemoryKind::Pageable
     }

@@ -74,13 +74,13 @@ rt! {
     }
 
     fn rtNotifyWait(handle: usize, stream: usize) {
-        let notify = signal::of(signal::notifies(), handle)?;
+        let notify = signal::find(signal::notifies(), handle)?;
         notify.submit_wait(SignalCondition::Equal(1), true, 0, stream)
     }
 
     fn rtNotifyReset(handle: usize) {
         check(handle != 0, "the notify is NULL")?;
-        signal::of(signal::notifies(), handle)?.clear();
+        signal::find(signal::notifies(), handle)?.clear();
         Ok(())
     }
 }

@@ -1,12 +1,12 @@
 //! Causes for the runtime to look for completed tasks, and the depth of the look.
 
-use super::line::Line;
+use super::line::StreamLine;
 use super::recycled::recycling;
 use crate::context::device_contexts;
 use crate::{clock, process, virtual_time};
 use softacl_options::RecyclingMode;
 
-impl Line {
+impl StreamLine {
     /// Somebody has waited for the stream, or for an event on it.
     pub(crate) fn seen_by_wait(&self) {
         let options = process::options();

@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Stream;
-use super::line::{Line, flag};
-use super::waiting::Drop;
+use super::line::{StreamLine, flag};
+use super::waiting::DroppedTasks;
 use crate::code::{Code, Outcome, RT_STREAM_SYNC_TIMEOUT, fault};
 use crate::engine::inbox;
 use crate::progress::WaitResult;
 
-impl Line {
+impl StreamLine {
     /// Waits for all earlier submissions and reports failures on the device meanwhile.
     pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
         if self.flags & flag::NOT_AWAITED != 0 {
@@ -41,17 +41,17 @@ impl Stream {
         if let Some(code) = code {
             self.progress.interrupt(code);
         }
-        let seq = self.request_drop(Drop::Everything);
+        let seq = self.request_drop(DroppedTasks::Everything);
         // The wait is short and must not be taken for an interrupted one.
         while matches!(self.wait_for(seq, None), WaitResult::Aborted(_)) {}
     }
 
     /// Drops the task that is running.
     pub(crate) fn stop_current(self: &Arc<Self>) {
-        self.request_drop(Drop::Current);
+        self.request_drop(DroppedTasks::Current);
     }
 
-    fn request_drop(self: &Arc<Self>, what: Drop) -> u64 {
+    fn request_drop(self: &Arc<Self>, what: DroppedTasks) -> u64 {
         let queue = self.inlet.lock();
         let seq = queue.pushed;
         self.drop_request.store(what as u8, Ordering::SeqCst);

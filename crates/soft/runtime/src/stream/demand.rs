@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::line::Line;
+use super::line::StreamLine;
 use crate::engine::bell;
 use crate::{clock, process};
 
@@ -20,7 +20,7 @@ pub(super) struct Demand {
     queries: AtomicU32,
 }
 
-impl Line {
+impl StreamLine {
     /// The calling thread is about to wait for the task.
     pub(crate) fn demand(&self, seq: u64) {
         if process::is_adversarial() && seq > self.demanded() {

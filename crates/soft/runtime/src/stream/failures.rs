@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-use super::line::Line;
+use super::line::StreamLine;
 use crate::code::{Code, Outcome, RT_NOT_SUPPORTED, SUCCESS, fault};
 use crate::sync::{Mutex, lock};
 use crate::{errors, guard};
@@ -60,7 +60,7 @@ pub(crate) enum FailureMode {
     Stop,
 }
 
-impl Line {
+impl StreamLine {
     /// The failure after which nothing may be submitted any more.
     pub(super) fn stopped_by(&self) -> Code {
         self.failures.stopped_by.load(Ordering::Acquire)

@@ -50,7 +50,7 @@ pub(crate) struct HostRun {
 }
 
 /// A stream without its tasks.
-pub(crate) struct Line {
+pub(crate) struct StreamLine {
     pub(crate) handle: usize,
     pub(crate) id: i32,
     pub(crate) device: &'static Device,
@@ -70,7 +70,7 @@ pub(crate) struct Line {
     host_done: Mutex<Vec<(Token, HostRun)>>,
 }
 
-impl Line {
+impl StreamLine {
     pub(super) fn new(handle: usize, id: i32, flags: u32, owner: &StreamOwner) -> Self {
         Self {
             handle,

@@ -7,10 +7,10 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::line::Line;
+use super::line::StreamLine;
 use crate::clock::{self, spin_until};
 use crate::sync::{Mutex, MutexGuard, lock};
-use crate::truth::{Entry, Transition};
+use crate::truth::{FinishedTask, Transition};
 use crate::{process, virtual_time};
 use softacl_options::RecyclingMode;
 
@@ -30,7 +30,7 @@ pub(crate) struct Recycled {
 }
 
 /// A query that looks at a stream without keeping it alive.
-pub(crate) struct StreamLook<'a>(&'a Line);
+pub(crate) struct StreamLook<'a>(&'a StreamLine);
 
 impl Drop for StreamLook<'_> {
     fn drop(&mut self) {
@@ -42,7 +42,7 @@ pub(super) fn recycling() -> RecyclingMode {
     process::options().chip.recycling()
 }
 
-impl Line {
+impl StreamLine {
     pub(crate) fn is_recycled(&self, seq: u64) -> bool {
         self.recycled.up_to.load(Ordering::Acquire) >= seq
     }
@@ -137,7 +137,7 @@ impl Line {
         let end = begin + cost_ns;
         spin_until(end);
         if let Some(truth) = process::truth() {
-            truth.add(&Entry {
+            truth.add(&FinishedTask {
                 device: self.device.id,
                 stream_id: self.id,
                 seq: entries,

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::line::Line;
+use super::line::StreamLine;
 use crate::clock::mono;
 use crate::progress::WaitResult;
 use crate::sync::lock;
@@ -14,13 +14,13 @@ const LOOK_NS: u64 = 4_000;
 
 /// Tasks that the engine must drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Drop {
+pub(crate) enum DroppedTasks {
     Nothing,
     Current,
     Everything,
 }
 
-impl Line {
+impl StreamLine {
     /// Waits until the task is complete.
     pub(crate) fn wait_for(&self, seq: u64, limit: Option<Duration>) -> WaitResult {
         self.demand(seq);
@@ -75,14 +75,14 @@ impl Line {
     }
 
     /// Takes the request to drop tasks.
-    pub(crate) fn take_drop_request(&self) -> Drop {
+    pub(crate) fn take_drop_request(&self) -> DroppedTasks {
         if self.drop_request.load(Ordering::Relaxed) == 0 {
-            return Drop::Nothing;
+            return DroppedTasks::Nothing;
         }
         match self.drop_request.swap(0, Ordering::SeqCst) {
-            0 => Drop::Nothing,
-            1 => Drop::Current,
-            _ => Drop::Everything,
+            0 => DroppedTasks::Nothing,
+            1 => DroppedTasks::Current,
+            _ => DroppedTasks::Everything,
         }
     }
 }

@@ -12,7 +12,7 @@ use ascend_trace_recording::{
 
 use super::area::Area;
 use super::sync_events::{EventUse, HeldEvents};
-use super::{Note, tensors, unknown_writes};
+use super::{NotedCall, tensors, unknown_writes};
 use crate::dependencies::{timed_out, took_effect, waited};
 
 /// A place on a stream: the number of a task there.
@@ -20,7 +20,7 @@ pub(super) type StreamPosition = (StreamId, u32);
 
 /// Effect of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum CallEffect {
     /// The host begins to wait for the earlier submissions of these streams.
     Looks(Vec<StreamPosition>),
     /// The streams that it waited for are done.
@@ -37,21 +37,21 @@ pub(super) enum Act {
     /// With the serial number of the graph, if it is known.
     Replays(StreamPosition, Option<u32>),
     /// A graph got a node that uses memory.
-    Captures(u32, Memory),
+    Captures(u32, MemoryAccesses),
     /// Nodes of graphs are replaced.
     ChangesGraphs,
     EndsGraph(u32),
     /// A graph waits inside for something that is not known.
     CapturesWait,
-    Uses(StreamPosition, Memory),
+    Uses(StreamPosition, MemoryAccesses),
     /// A task may write any memory.
     MayWrite,
     /// Something may write at these addresses.
     Mentions(Vec<u64>),
     /// The host does this itself.
-    HostUses(Memory),
+    HostUses(MemoryAccesses),
     /// The runtime copies memory that may be pageable: then it does so itself, when the stream is empty.
-    MayHostUse(StreamPosition, Memory),
+    MayHostUse(StreamPosition, MemoryAccesses),
     Allocates(Range<u64>, bool),
     /// Memory that another task may have given back, in an order that only the runtime knows.
     Renews(Range<u64>),
@@ -77,7 +77,7 @@ pub(super) enum Act {
 
 /// Reads and writes of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Memory {
+pub(super) struct MemoryAccesses {
     pub(super) reads: Option<Area>,
     pub(super) writes: Option<Area>,
     /// Which of them is the host's: reads, writes.
@@ -86,29 +86,29 @@ pub(super) struct Memory {
 
 /// An act with its time.
 #[derive(Clone, Debug)]
-pub(super) struct Action {
+pub(super) struct TimedEffect {
     pub(super) at: i64,
     /// Ends come before begins of the same time.
     pub(super) is_begin: bool,
     pub(super) process: ProcessId,
-    pub(super) note: Note,
-    pub(super) act: Act,
+    pub(super) note: NotedCall,
+    pub(super) act: CallEffect,
 }
 
-impl Action {
+impl TimedEffect {
     pub(super) fn key(&self) -> (i64, bool, u32) {
         (self.at, self.is_begin, self.note.number)
     }
 }
 
 /// Appends the actions of a call.
-pub(super) fn note_actions(trace: &Trace, id: CallId, is_wanted: bool, to: &mut Vec<Action>) {
+pub(super) fn note_actions(trace: &Trace, id: CallId, is_wanted: bool, to: &mut Vec<TimedEffect>) {
     let call = trace.call(id);
     let function = trace.function(call.function);
     let process = trace.thread(call.thread).process;
-    let note = Note::of(trace, id, is_wanted);
-    let mut push = |at: i64, is_begin: bool, act: Act| {
-        to.push(Action {
+    let note = NotedCall::of(trace, id, is_wanted);
+    let mut push = |at: i64, is_begin: bool, act: CallEffect| {
+        to.push(TimedEffect {
             at,
             is_begin,
             process,
@@ -119,22 +119,26 @@ pub(super) fn note_actions(trace: &Trace, id: CallId, is_wanted: bool, to: &mut 
     if !took_effect(trace, call) {
         let waits = function.role.meaning().waits.is_sync();
         if waits && waited(trace, call) && !timed_out(call) {
-            push(call.end, false, Act::Resets);
+            push(call.end, false, CallEffect::Resets);
         }
         return;
     }
     let looks = looks(trace, call);
     if let Some(places) = looks {
         // A call without duration has its begin and its end in one.
-        push(call.begin, call.begin < call.end, Act::Looks(places));
-        push(call.end, false, Act::Learns);
+        push(call.begin, call.begin < call.end, CallEffect::Looks(places));
+        push(call.end, false, CallEffect::Learns);
     }
     if function.role == Role::Finalize {
-        push(call.begin, true, Act::Finalizes);
+        push(call.begin, true, CallEffect::Finalizes);
     }
     if function.role == Role::ResetDevice {
         let streams = all(trace, call).into_iter().map(|it| it.0);
-        push(call.begin, true, Act::LeavesDevice(streams.collect()));
+        push(
+            call.begin,
+            true,
+            CallEffect::LeavesDevice(streams.collect()),
+        );
     }
     if let Some(act) = begins(trace, function, call) {
         push(call.begin, true, act);
@@ -196,12 +200,12 @@ pub(crate) fn is_done(trace: &Trace, function: &Function, call: &Call, done: u64
 }
 
 /// Effect of a call's begin.
-fn begins(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
+fn begins(trace: &Trace, function: &Function, call: &Call) -> Option<CallEffect> {
     let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
     if let Some(address) = word(ArgPart::Freed).or_else(|| word(ArgPart::HostFreed)) {
         // Another thread may get the memory before this call returns.
         let waits = function.role.meaning().waits == WaitTarget::Device;
-        return Some(Act::Frees(address, !waits));
+        return Some(CallEffect::Frees(address, !waits));
     }
     if let Some(act) = freed_in_order(trace, function, call) {
         return Some(act);
@@ -210,12 +214,12 @@ fn begins(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
         return None;
     }
     let (stream, number) = last(trace, call.stream?, call)?;
-    Some(Act::Drops(stream, number))
+    Some(CallEffect::Drops(stream, number))
 }
 
 /// Effect of a call's return.
-fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
-    let mut acts: Vec<Act> = Vec::new();
+fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<CallEffect> {
+    let mut acts: Vec<CallEffect> = Vec::new();
     acts.extend(memory_of(trace, function, call));
     acts.extend(unknown_writes::of(trace, function, call));
     let task = call.task.map(|task| trace.task(task));
@@ -232,7 +236,7 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
             acts.extend(
                 place
                     .zip(call.event)
-                    .map(|(at, event)| Act::Records(at, event)),
+                    .map(|(at, event)| CallEffect::Records(at, event)),
             );
         }
         Role::WaitEvent => {
@@ -240,37 +244,37 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
             acts.extend(held(trace, call, EventUse::Waits));
             acts.extend(stream.map(|stream| {
                 let number = task.map(|task| task.sequence);
-                Act::Waits(stream, number, call.event)
+                CallEffect::Waits(stream, number, call.event)
             }));
         }
         Role::Task => {
             acts.extend(task.and_then(|task| task_act(trace, function, call, task)));
             if let Some(task) = task.filter(|it| it.kind == TaskKind::Kernel) {
                 let memory = tensors::memory_of(trace, call, task).into_iter();
-                acts.extend(memory.map(|it| Act::Uses((task.stream, task.sequence), it)));
+                acts.extend(memory.map(|it| CallEffect::Uses((task.stream, task.sequence), it)));
             }
         }
-        Role::SyncEvent => acts.extend(call.event.map(Act::LearnsOf)),
+        Role::SyncEvent => acts.extend(call.event.map(CallEffect::LearnsOf)),
         Role::QueryEvent => {
             let done = u64::from(!function.is(Said::ZeroWhenDone));
             let event = call.event.filter(|_| is_done(trace, function, call, done));
-            acts.extend(event.map(Act::LearnsOf));
+            acts.extend(event.map(CallEffect::LearnsOf));
         }
-        Role::BlockingCopy => acts.extend(uses(trace, function, call).map(Act::HostUses)),
+        Role::BlockingCopy => acts.extend(uses(trace, function, call).map(CallEffect::HostUses)),
         Role::ResetEvent | Role::DestroyEvent => {
             acts.extend(held(trace, call, EventUse::Resets).filter(|_| role == Role::ResetEvent));
-            acts.extend(call.event.map(|it| Act::EndsEvent(it.event)));
+            acts.extend(call.event.map(|it| CallEffect::EndsEvent(it.event)));
         }
-        Role::CreateStream => acts.extend(stream.map(Act::MakesStream)),
-        Role::UpdateBegin => acts.push(Act::ChangesGraphs),
-        Role::DestroyGraph => acts.extend(call.graph.map(|it| Act::EndsGraph(it.serial))),
-        Role::DestroyStream => acts.extend(stream.map(Act::EndsStream)),
-        Role::AbortStream => acts.extend(stream.map(Act::EndsStream)),
+        Role::CreateStream => acts.extend(stream.map(CallEffect::MakesStream)),
+        Role::UpdateBegin => acts.push(CallEffect::ChangesGraphs),
+        Role::DestroyGraph => acts.extend(call.graph.map(|it| CallEffect::EndsGraph(it.serial))),
+        Role::DestroyStream => acts.extend(stream.map(CallEffect::EndsStream)),
+        Role::AbortStream => acts.extend(stream.map(CallEffect::EndsStream)),
         _ => {
             // It ends a device, a context or the runtime.
             let meaning = role.meaning();
             if meaning.on_all_streams && meaning.bounds_life {
-                acts.push(Act::Resets);
+                acts.push(CallEffect::Resets);
             }
         }
     }
@@ -278,24 +282,24 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<Act> {
 }
 
 /// Effect of a task on an event that stays done until it is reset.
-fn held(trace: &Trace, call: &Call, act: fn(StreamPosition) -> EventUse) -> Option<Act> {
+fn held(trace: &Trace, call: &Call, act: fn(StreamPosition) -> EventUse) -> Option<CallEffect> {
     let event = call.event?.event;
     let task = trace.task(call.task?);
     HeldEvents::is_held(trace.event(event))
-        .then(|| Act::Holds(event, act((task.stream, task.sequence))))
+        .then(|| CallEffect::Holds(event, act((task.stream, task.sequence))))
 }
 
 /// Effect of a new node in a graph.
-fn captured(task: Option<&Task>) -> Option<Act> {
+fn captured(task: Option<&Task>) -> Option<CallEffect> {
     let waits = matches!(
         task?.kind,
         TaskKind::Notify | TaskKind::Value | TaskKind::HostFunc | TaskKind::Collective
     );
-    waits.then_some(Act::CapturesWait)
+    waits.then_some(CallEffect::CapturesWait)
 }
 
 /// The memory that a node uses.
-fn captured_memory(trace: &Trace, call: &Call) -> Vec<Act> {
+fn captured_memory(trace: &Trace, call: &Call) -> Vec<CallEffect> {
     let (Some(task), Some(graph)) = (call.task, call.graph) else {
         return Vec::new();
     };
@@ -308,10 +312,12 @@ fn captured_memory(trace: &Trace, call: &Call) -> Vec<Act> {
         _ => tensors::memory_of(trace, call, task),
     };
     let memory = memory.into_iter();
-    memory.map(|it| Act::Captures(graph.serial, it)).collect()
+    memory
+        .map(|it| CallEffect::Captures(graph.serial, it))
+        .collect()
 }
 
-fn task_act(trace: &Trace, function: &Function, call: &Call, task: &Task) -> Option<Act> {
+fn task_act(trace: &Trace, function: &Function, call: &Call, task: &Task) -> Option<CallEffect> {
     let place = (task.stream, task.sequence);
     match task.kind {
         TaskKind::Memcpy | TaskKind::Memset => {
@@ -321,13 +327,13 @@ fn task_act(trace: &Trace, function: &Function, call: &Call, task: &Task) -> Opt
                 Untimed::Off | Untimed::Unknown | Untimed::InCallback | Untimed::ContextFailed
             );
             Some(match task.untimed {
-                Untimed::HostCopy => Act::HostUses(memory),
-                _ if is_known || task.kind == TaskKind::Memset => Act::Uses(place, memory),
+                Untimed::HostCopy => CallEffect::HostUses(memory),
+                _ if is_known || task.kind == TaskKind::Memset => CallEffect::Uses(place, memory),
                 // Whether the memory is pageable was not asked.
-                _ if trace.direction(call).is_some() => Act::MayHostUse(place, memory),
-                _ => Act::MayHostUse(
+                _ if trace.direction(call).is_some() => CallEffect::MayHostUse(place, memory),
+                _ => CallEffect::MayHostUse(
                     place,
-                    Memory {
+                    MemoryAccesses {
                         is_host: [true; 2],
                         ..memory
                     },
@@ -335,12 +341,12 @@ fn task_act(trace: &Trace, function: &Function, call: &Call, task: &Task) -> Opt
             })
         }
         TaskKind::Notify | TaskKind::Value if function.is(Said::Sets) => None,
-        TaskKind::Notify | TaskKind::Value => Some(Act::WaitsForUnknown(place.0, place.1)),
-        TaskKind::HostFunc => Some(Act::CallsBack(place.0, place.1)),
-        TaskKind::Graph => Some(Act::Replays(place, call.graph.map(|it| it.serial))),
+        TaskKind::Notify | TaskKind::Value => Some(CallEffect::WaitsForUnknown(place.0, place.1)),
+        TaskKind::HostFunc => Some(CallEffect::CallsBack(place.0, place.1)),
+        TaskKind::Graph => Some(CallEffect::Replays(place, call.graph.map(|it| it.serial))),
         // It waits for tasks of other devices, which may be of this process.
         TaskKind::Collective => {
-            has_peers(trace, task.stream).then_some(Act::WaitsForUnknown(place.0, place.1))
+            has_peers(trace, task.stream).then_some(CallEffect::WaitsForUnknown(place.0, place.1))
         }
         _ => None,
     }
@@ -354,7 +360,7 @@ fn has_peers(trace: &Trace, stream: StreamId) -> bool {
 }
 
 /// Reads and writes of a copy or fill; `None` if unknown.
-pub(super) fn uses(trace: &Trace, function: &Function, call: &Call) -> Option<Memory> {
+pub(super) fn uses(trace: &Trace, function: &Function, call: &Call) -> Option<MemoryAccesses> {
     let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
     let bytes = word(ArgPart::Extent)?;
     // The distance between the rows of a copy in rows.
@@ -363,7 +369,7 @@ pub(super) fn uses(trace: &Trace, function: &Function, call: &Call) -> Option<Me
         None => Area::of(word(part)?, bytes),
     };
     let direction = trace.direction(call);
-    let memory = Memory {
+    let memory = MemoryAccesses {
         reads: area(ArgPart::Reads, ArgPart::ReadPitch),
         writes: area(ArgPart::Writes, ArgPart::WritePitch),
         is_host: [
@@ -375,23 +381,28 @@ pub(super) fn uses(trace: &Trace, function: &Function, call: &Call) -> Option<Me
 }
 
 /// Effect of a call that gives memory back when its stream gets there.
-fn freed_in_order(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
+fn freed_in_order(trace: &Trace, function: &Function, call: &Call) -> Option<CallEffect> {
     let address = *trace.args(call).get(function.part(ArgPart::PoolFreed)?)?;
     let task = call.task.map(|task| trace.task(task));
     let place = match task.filter(|it| trace.runs(it)) {
         Some(task) => Some((task.stream, task.sequence)),
         None => last(trace, call.stream?, call),
     };
-    Some(Act::FreesInOrder(place?, address))
+    Some(CallEffect::FreesInOrder(place?, address))
 }
 
 /// Effect of a call on the allocated memory.
-fn memory_of(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
+fn memory_of(trace: &Trace, function: &Function, call: &Call) -> Option<CallEffect> {
     let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
     let of_part = |part: ArgPart| Some(Area::of(word(part)?, word(ArgPart::Size)?)?.whole());
     if let Some(range) = of_part(ArgPart::Pooled) {
-        return Some(Act::Renews(range));
+        return Some(CallEffect::Renews(range));
     }
-    let device = of_part(ArgPart::Allocated).map(|range| Act::Allocates(range, false));
-    device.or_else(|| Some(Act::Allocates(of_part(ArgPart::HostAllocated)?, true)))
+    let device = of_part(ArgPart::Allocated).map(|range| CallEffect::Allocates(range, false));
+    device.or_else(|| {
+        Some(CallEffect::Allocates(
+            of_part(ArgPart::HostAllocated)?,
+            true,
+        ))
+    })
 }

@@ -7,10 +7,10 @@ use std::collections::{HashMap, HashSet};
 
 use ascend_trace_recording::{StreamId, ThreadId, Trace};
 
-use super::action::{Act, Action, StreamPosition};
+use super::action::{CallEffect, StreamPosition, TimedEffect};
 use super::sync_events::EventUse;
-use super::{Fact, Note, Order};
-use crate::{Fold, Needs, Window};
+use super::{NotedCall, OrderFact, ProgramOrder};
+use crate::{AnalysisNeeds, Fold, Window};
 
 /// Waits that a program leaves out.
 #[derive(Clone, Debug)]
@@ -53,19 +53,19 @@ pub struct Verdicts {
 #[derive(Debug)]
 pub struct OrderCheck {
     until: i64,
-    recorded: Order,
+    recorded: ProgramOrder,
     /// Facts of the recorded program. The changed program has them, too.
     known: HashSet<(u8, u32)>,
-    changed: Vec<Changed>,
+    changed: Vec<ChangedOrder>,
     calls: u64,
     is_done: bool,
 }
 
 /// The order of a changed program.
 #[derive(Debug)]
-struct Changed {
+struct ChangedOrder {
     removal: Removal,
-    order: Order,
+    order: ProgramOrder,
     /// The last copy from or to the host on each stream, with its time.
     copies: HashMap<StreamId, (u32, i64)>,
     verdict: Verdict,
@@ -74,15 +74,15 @@ struct Changed {
 impl OrderCheck {
     /// Of the part of a recording before `until`.
     pub(crate) fn of(removals: Vec<Removal>, until: i64) -> Self {
-        let changed = removals.into_iter().map(|removal| Changed {
+        let changed = removals.into_iter().map(|removal| ChangedOrder {
             removal,
-            order: Order::default(),
+            order: ProgramOrder::default(),
             copies: HashMap::new(),
             verdict: Verdict::default(),
         });
         Self {
             until,
-            recorded: Order::default(),
+            recorded: ProgramOrder::default(),
             known: HashSet::new(),
             changed: changed.collect(),
             calls: 0,
@@ -94,7 +94,7 @@ impl OrderCheck {
 impl Fold for OrderCheck {
     type Answer = Verdicts;
 
-    const NEEDS: Needs = Needs::Calls;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
 
     fn take(&mut self, window: &Window<'_>) {
         if self.is_done() {
@@ -125,7 +125,7 @@ impl Fold for OrderCheck {
     }
 }
 
-impl Changed {
+impl ChangedOrder {
     fn take(&mut self, window: &Window<'_>, until: i64, known: &HashSet<(u8, u32)>) {
         let trace = window.trace;
         let (removal, copies) = (&self.removal, &mut self.copies);
@@ -134,7 +134,7 @@ impl Changed {
         });
         for fact in facts {
             let is_new = key(&fact).is_some_and(|it| !known.contains(&it));
-            self.verdict.is_unknown |= matches!(fact, Fact::Unknown(_));
+            self.verdict.is_unknown |= matches!(fact, OrderFact::Unknown(_));
             if is_new && self.verdict.conflict.is_none() {
                 self.verdict.conflict = conflict(trace, &fact);
             }
@@ -147,14 +147,14 @@ impl Removal {
     fn keeps(
         &self,
         trace: &Trace,
-        action: &mut Action,
+        action: &mut TimedEffect,
         copies: &mut HashMap<StreamId, (u32, i64)>,
     ) -> bool {
         match self {
             Self::Waits { device, stream_id } => {
                 let waits = match &action.act {
-                    Act::Waits(stream, ..) => Some(*stream),
-                    Act::Holds(_, EventUse::Waits((stream, _))) => Some(*stream),
+                    CallEffect::Waits(stream, ..) => Some(*stream),
+                    CallEffect::Holds(_, EventUse::Waits((stream, _))) => Some(*stream),
                     _ => None,
                 };
                 let is_own = |it: StreamId| {
@@ -164,15 +164,16 @@ impl Removal {
                 !waits.is_some_and(is_own)
             }
             Self::Calls(calls, removed) => {
-                if let Act::Uses(place, used) | Act::MayHostUse(place, used) = &action.act
+                if let CallEffect::Uses(place, used) | CallEffect::MayHostUse(place, used) =
+                    &action.act
                     && used.is_host.contains(&true)
                 {
                     copies.insert(place.0, (place.1, action.at));
                 }
                 match &mut action.act {
                     _ if !calls.contains(&(action.note.thread, action.note.end)) => true,
-                    Act::LearnsOf(_) => *removed != Removed::Everything,
-                    Act::Looks(places) => {
+                    CallEffect::LearnsOf(_) => *removed != Removed::Everything,
+                    CallEffect::Looks(places) => {
                         removed.narrow(places, copies);
                         true
                     }
@@ -207,50 +208,50 @@ impl Removed {
 }
 
 /// The kind of a fact, and the number of the later call.
-fn key(fact: &Fact) -> Option<(u8, u32)> {
+fn key(fact: &OrderFact) -> Option<(u8, u32)> {
     Some(match fact {
-        Fact::Race { after, .. } => (0, after.number),
-        Fact::Freed { by, .. } => (1, by.number),
-        Fact::ReplaysFreed { by, .. } => (2, by.number),
-        Fact::Dropped { by, .. } => (3, by.number),
-        Fact::ResetEarly { by, .. } => (4, by.number),
-        Fact::WaitsForOld { by, .. } => (5, by.number),
-        Fact::NotWaitedFor { copy, .. } => (6, copy.number),
-        Fact::Waited { .. }
-        | Fact::ReadsUnwritten { .. }
-        | Fact::UsedAfterEnd(_)
-        | Fact::Unknown(_) => return None,
+        OrderFact::Race { after, .. } => (0, after.number),
+        OrderFact::Freed { by, .. } => (1, by.number),
+        OrderFact::ReplaysFreed { by, .. } => (2, by.number),
+        OrderFact::Dropped { by, .. } => (3, by.number),
+        OrderFact::ResetEarly { by, .. } => (4, by.number),
+        OrderFact::WaitsForOld { by, .. } => (5, by.number),
+        OrderFact::NotWaitedFor { copy, .. } => (6, copy.number),
+        OrderFact::Waited { .. }
+        | OrderFact::ReadsUnwritten { .. }
+        | OrderFact::UsedAfterEnd(_)
+        | OrderFact::Unknown(_) => return None,
     })
 }
 
 /// A fact in words.
-fn conflict(trace: &Trace, fact: &Fact) -> Option<String> {
-    let of = |it: &Note| it.on_stream(trace);
+fn conflict(trace: &Trace, fact: &OrderFact) -> Option<String> {
+    let of = |it: &NotedCall| it.on_stream(trace);
     Some(match fact {
-        Fact::Race { before, after, .. } => {
+        OrderFact::Race { before, after, .. } => {
             format!("{} and {} use the same memory", of(before), of(after))
         }
-        Fact::Freed { by, user, .. } => {
+        OrderFact::Freed { by, user, .. } => {
             format!("{} gives memory back that {} uses", of(by), of(user))
         }
-        Fact::ReplaysFreed { by, .. } => format!("{} uses memory that was given back", of(by)),
-        Fact::Dropped { by, tasks } => format!("{} drops {tasks} tasks", of(by)),
-        Fact::ResetEarly { by, wait } => {
+        OrderFact::ReplaysFreed { by, .. } => format!("{} uses memory that was given back", of(by)),
+        OrderFact::Dropped { by, tasks } => format!("{} drops {tasks} tasks", of(by)),
+        OrderFact::ResetEarly { by, wait } => {
             format!(
                 "{} resets an event that {} may still wait for",
                 of(by),
                 of(wait)
             )
         }
-        Fact::WaitsForOld { by, record } => {
+        OrderFact::WaitsForOld { by, record } => {
             format!("{} finds the event set by an older {}", of(by), of(record))
         }
-        Fact::NotWaitedFor { copy, .. } => {
+        OrderFact::NotWaitedFor { copy, .. } => {
             format!("{} may not be done when the program ends", of(copy))
         }
-        Fact::Waited { .. }
-        | Fact::ReadsUnwritten { .. }
-        | Fact::UsedAfterEnd(_)
-        | Fact::Unknown(_) => return None,
+        OrderFact::Waited { .. }
+        | OrderFact::ReadsUnwritten { .. }
+        | OrderFact::UsedAfterEnd(_)
+        | OrderFact::Unknown(_) => return None,
     })
 }

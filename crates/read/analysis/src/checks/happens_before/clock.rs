@@ -44,7 +44,7 @@ impl Clock {
     }
 
     /// Drops entries that the host knows anyway.
-    pub(super) fn prune(&mut self, host: &Host) {
+    pub(super) fn prune(&mut self, host: &HostKnowledge) {
         let reached = &mut self.reached;
         reached.retain(|(slot, position)| host.at(*slot) < *position);
     }
@@ -52,9 +52,9 @@ impl Clock {
 
 /// The tasks that the host knows to be done, by slot.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Host(Vec<u64>);
+pub(super) struct HostKnowledge(Vec<u64>);
 
-impl Host {
+impl HostKnowledge {
     pub(super) fn at(&self, slot: u32) -> u64 {
         self.0.get(slot as usize).copied().unwrap_or(0)
     }
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn facts_known_to_the_host_are_forgotten() {
-        let (mut clock, mut host) = (Clock::default(), Host::default());
+        let (mut clock, mut host) = (Clock::default(), HostKnowledge::default());
         clock.raise((0, 4));
         clock.raise((1, 4));
         host.raise((0, 4));

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Note;
-use super::action::Memory;
+use super::NotedCall;
+use super::action::MemoryAccesses;
 
 /// Graphs that are followed at a time.
 const MOST_GRAPHS: usize = 1 << 12;
@@ -13,17 +13,17 @@ const MOST_USES: usize = 1 << 12;
 
 #[derive(Debug, Default)]
 pub(super) struct Graph {
-    uses: Vec<Memory>,
+    uses: Vec<MemoryAccesses>,
     /// The call that gave back memory which the graph uses.
-    freed: Option<Note>,
+    freed: Option<NotedCall>,
 }
 
 impl Graph {
-    pub(super) fn uses(&self) -> &[Memory] {
+    pub(super) fn uses(&self) -> &[MemoryAccesses] {
         &self.uses
     }
 
-    pub(super) fn freed(&self) -> Option<Note> {
+    pub(super) fn freed(&self) -> Option<NotedCall> {
         self.freed
     }
 
@@ -43,7 +43,7 @@ pub(super) struct Graphs {
 
 impl Graphs {
     /// A task became a node.
-    pub(super) fn capture(&mut self, serial: u32, used: Memory) {
+    pub(super) fn capture(&mut self, serial: u32, used: MemoryAccesses) {
         if self.change || (self.known.len() >= MOST_GRAPHS && !self.known.contains_key(&serial)) {
             return;
         }
@@ -63,7 +63,7 @@ impl Graphs {
     }
 
     /// Memory was given back.
-    pub(super) fn free(&mut self, range: &Range<u64>, by: Note) {
+    pub(super) fn free(&mut self, range: &Range<u64>, by: NotedCall) {
         let unharmed = self.known.values_mut().filter(|it| it.freed.is_none());
         for graph in unharmed {
             if graph.touches(range) {

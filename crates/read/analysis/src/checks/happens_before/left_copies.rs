@@ -5,8 +5,8 @@
 
 use ascend_trace_recording::StreamId;
 
-use super::action::Act;
-use super::{Fact, Note};
+use super::action::CallEffect;
+use super::{NotedCall, OrderFact};
 
 /// Copies that are kept; a program with more of them has more than enough findings.
 const MOST: usize = 1 << 12;
@@ -14,8 +14,8 @@ const MOST: usize = 1 << 12;
 #[derive(Clone, Copy, Debug)]
 struct LeftCopy {
     stream: StreamId,
-    copy: Note,
-    by: Note,
+    copy: NotedCall,
+    by: NotedCall,
 }
 
 #[derive(Debug, Default)]
@@ -24,28 +24,30 @@ pub(super) struct LeftCopies {
 }
 
 impl LeftCopies {
-    pub(super) fn add(&mut self, stream: StreamId, copy: Note, by: Note) {
+    pub(super) fn add(&mut self, stream: StreamId, copy: NotedCall, by: NotedCall) {
         if self.copies.len() < MOST {
             self.copies.push(LeftCopy { stream, copy, by });
         }
     }
 
     /// Takes the next action of the program: it may wait for copies.
-    pub(super) fn take(&mut self, act: &Act) {
+    pub(super) fn take(&mut self, act: &CallEffect) {
         match act {
             _ if self.copies.is_empty() => {}
-            Act::Looks(places) => {
+            CallEffect::Looks(places) => {
                 let copies = &mut self.copies;
                 copies.retain(|it| places.iter().all(|place| place.0 != it.stream));
             }
             // Which copies it shows to be done is not known after the call.
-            Act::LearnsOf(_) | Act::CallsBack(..) | Act::Misses => self.copies.clear(),
+            CallEffect::LearnsOf(_) | CallEffect::CallsBack(..) | CallEffect::Misses => {
+                self.copies.clear()
+            }
             _ => {}
         }
     }
 
-    pub(super) fn facts(&self) -> impl Iterator<Item = Fact> {
-        self.copies.iter().map(|it| Fact::NotWaitedFor {
+    pub(super) fn facts(&self) -> impl Iterator<Item = OrderFact> {
+        self.copies.iter().map(|it| OrderFact::NotWaitedFor {
             copy: it.copy,
             by: Some(it.by),
         })

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::Note;
+use super::NotedCall;
 
 /// Pieces of memory that are followed at a time.
 const MOST: usize = 1 << 16;
@@ -12,23 +12,23 @@ const MOST_READS: usize = 64;
 
 /// A task that used memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Use {
+pub(super) struct MemoryUse {
     pub(super) slot: u32,
     pub(super) position: u64,
-    pub(super) note: Note,
+    pub(super) note: NotedCall,
 }
 
 /// History of a piece of memory.
 #[derive(Clone, Debug)]
-struct Piece {
+struct PieceHistory {
     end: u64,
-    write: Option<Use>,
+    write: Option<MemoryUse>,
     /// Since then.
-    reads: Vec<Use>,
+    reads: Vec<MemoryUse>,
 }
 
-impl Piece {
-    fn uses(&self) -> impl Iterator<Item = (&Use, bool)> {
+impl PieceHistory {
+    fn uses(&self) -> impl Iterator<Item = (&MemoryUse, bool)> {
         let write = self.write.iter().map(|it| (it, true));
         write.chain(self.reads.iter().map(|it| (it, false)))
     }
@@ -36,14 +36,14 @@ impl Piece {
 
 /// The memory of a process.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct MemoryHistory {
     /// By begin; they do not overlap.
-    pieces: BTreeMap<u64, Piece>,
+    pieces: BTreeMap<u64, PieceHistory>,
     /// From this number of pieces on, unnecessary ones are searched.
     limit: usize,
 }
 
-impl Default for Memory {
+impl Default for MemoryHistory {
     fn default() -> Self {
         Self {
             pieces: BTreeMap::new(),
@@ -54,14 +54,14 @@ impl Default for Memory {
 
 /// Two uses of the same memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shared {
-    pub(super) before: Use,
+pub(super) struct Conflict {
+    pub(super) before: MemoryUse,
     pub(super) before_writes: bool,
     /// Bytes that both use.
     pub(super) bytes: u64,
 }
 
-impl Memory {
+impl MemoryHistory {
     pub(super) fn clear(&mut self) {
         self.pieces.clear();
     }
@@ -72,16 +72,16 @@ impl Memory {
         &self,
         range: &Range<u64>,
         writes: bool,
-        is_before: impl Fn(&Use) -> bool,
-    ) -> Option<Shared> {
-        let mut found: Option<Shared> = None;
+        is_before: impl Fn(&MemoryUse) -> bool,
+    ) -> Option<Conflict> {
+        let mut found: Option<Conflict> = None;
         for (begin, piece) in self.within(range) {
             let bytes = piece.end.min(range.end) - begin.max(range.start);
             let uses = piece.uses().filter(|(_, wrote)| writes || *wrote);
             let mut open = uses.filter(|(it, _)| !is_before(it));
             match &mut found {
                 None => {
-                    found = open.next().map(|(before, before_writes)| Shared {
+                    found = open.next().map(|(before, before_writes)| Conflict {
                         before: *before,
                         before_writes,
                         bytes,
@@ -98,7 +98,7 @@ impl Memory {
         found
     }
 
-    fn within(&self, range: &Range<u64>) -> impl Iterator<Item = (u64, &Piece)> {
+    fn within(&self, range: &Range<u64>) -> impl Iterator<Item = (u64, &PieceHistory)> {
         let before = self.pieces.range(..range.start).next_back();
         let before = before.filter(|(_, piece)| piece.end > range.start);
         let inside = self.pieces.range(range.clone());
@@ -119,9 +119,9 @@ impl Memory {
     }
 
     /// Notes that a task writes a range.
-    pub(super) fn write(&mut self, range: &Range<u64>, by: Use) {
+    pub(super) fn write(&mut self, range: &Range<u64>, by: MemoryUse) {
         self.forget(range);
-        let piece = Piece {
+        let piece = PieceHistory {
             end: range.end,
             write: Some(by),
             reads: Vec::new(),
@@ -131,7 +131,12 @@ impl Memory {
 
     /// Notes that a task reads a range. Earlier reads need not be kept: successors of this one come
     /// after them.
-    pub(super) fn read(&mut self, range: &Range<u64>, by: Use, is_before: impl Fn(&Use) -> bool) {
+    pub(super) fn read(
+        &mut self,
+        range: &Range<u64>,
+        by: MemoryUse,
+        is_before: impl Fn(&MemoryUse) -> bool,
+    ) {
         self.split(range.start);
         self.split(range.end);
         let mut from = range.start;
@@ -150,7 +155,7 @@ impl Memory {
             gaps.push(from..range.end);
         }
         for gap in gaps {
-            let piece = Piece {
+            let piece = PieceHistory {
                 end: gap.end,
                 write: None,
                 reads: vec![by],
@@ -172,7 +177,7 @@ impl Memory {
     }
 
     /// Limits the number of pieces, with the tasks that are done before everything later.
-    pub(super) fn tidy(&mut self, is_done: impl Fn(&Use) -> bool) {
+    pub(super) fn tidy(&mut self, is_done: impl Fn(&MemoryUse) -> bool) {
         if self.pieces.len() < self.limit {
             return;
         }
@@ -189,18 +194,18 @@ impl Memory {
 mod tests {
     use super::*;
 
-    fn by(number: u32) -> Use {
-        Use {
+    fn by(number: u32) -> MemoryUse {
+        MemoryUse {
             slot: number,
             position: 1,
-            note: Note {
+            note: NotedCall {
                 number,
-                ..Note::default()
+                ..NotedCall::default()
             },
         }
     }
 
-    fn found(memory: &Memory, range: Range<u64>, writes: bool) -> Option<(u32, bool, u64)> {
+    fn found(memory: &MemoryHistory, range: Range<u64>, writes: bool) -> Option<(u32, bool, u64)> {
         let shared = memory.conflict(&range, writes, |_| false)?;
         Some((
             shared.before.note.number,
@@ -211,7 +216,7 @@ mod tests {
 
     #[test]
     fn ranges_are_cut_where_others_begin_and_end() {
-        let mut memory = Memory::default();
+        let mut memory = MemoryHistory::default();
         memory.write(&(100..200), by(1));
         memory.read(&(150..250), by(2), |_| false);
         assert_eq!(found(&memory, 0..100, true), None);
@@ -227,7 +232,7 @@ mod tests {
 
     #[test]
     fn two_reads_do_not_disturb_each_other() {
-        let mut memory = Memory::default();
+        let mut memory = MemoryHistory::default();
         memory.read(&(0..10), by(1), |_| false);
         assert_eq!(found(&memory, 0..10, false), None);
         assert_eq!(found(&memory, 9..20, true), Some((1, false, 1)));
@@ -235,7 +240,7 @@ mod tests {
 
     #[test]
     fn pieces_that_no_reader_needs_are_removed() {
-        let mut memory = Memory::default();
+        let mut memory = MemoryHistory::default();
         for number in 0..2_000 {
             let begin = u64::from(number) * 10;
             memory.write(&(begin..begin + 5), by(number));

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use ascend_trace_recording::{EventId, Generation, StreamId};
 
-use super::action::{Act, Action, StreamPosition};
-use super::clock::{Clock, Host};
+use super::action::{CallEffect, StreamPosition, TimedEffect};
+use super::clock::{Clock, HostKnowledge};
 use super::graphs::Graphs;
 use super::left_copies::LeftCopies;
-use super::memory::{Memory, Use};
-use super::sync_events::{At, EventUse, HeldEvents};
-use super::written::Written;
-use super::{Fact, Note};
+use super::memory::{MemoryHistory, MemoryUse};
+use super::sync_events::{EventUse, HeldEvents, TaskPosition};
+use super::written::DeviceMemory;
+use super::{NotedCall, OrderFact};
 
 /// Streams that are followed at a time.
 const MOST_STREAMS: u32 = 1 << 12;
@@ -41,7 +41,7 @@ struct Lane {
 }
 
 impl Lane {
-    fn is_unknown(&self, host: &Host) -> bool {
+    fn is_unknown(&self, host: &HostKnowledge) -> bool {
         self.unknown.is_some_and(|from| host.at(self.slot) < from)
     }
 
@@ -79,16 +79,16 @@ impl Slots {
 
 #[derive(Debug, Default)]
 pub(super) struct Process {
-    host: Host,
+    host: HostKnowledge,
     slots: Slots,
     lanes: HashMap<StreamId, Lane>,
     events: HashMap<EventId, Vec<Record>>,
     /// What calls that wait looked at when they began, by the number of the call.
     looks: HashMap<u32, Clock>,
-    memory: Memory,
-    written: Written,
+    memory: MemoryHistory,
+    written: DeviceMemory,
     /// The last copy to the host of each stream, by its slot.
-    to_host: BTreeMap<u32, Use>,
+    to_host: BTreeMap<u32, MemoryUse>,
     /// Those of devices that a call may have ended.
     left: LeftCopies,
     /// Begin, end, and whether it is the host's.
@@ -111,82 +111,84 @@ impl Process {
         }
     }
 
-    pub(super) fn take(&mut self, action: Action, facts: &mut Vec<Fact>) {
+    pub(super) fn take(&mut self, action: TimedEffect, facts: &mut Vec<OrderFact>) {
         if self.gave_up {
             return;
         }
         let note = action.note;
         self.left.take(&action.act);
         match action.act {
-            Act::Looks(places) => self.look(note.number, &places),
-            Act::Learns => {
+            CallEffect::Looks(places) => self.look(note.number, &places),
+            CallEffect::Learns => {
                 if let Some(clock) = self.looks.remove(&note.number) {
                     self.learn(&clock);
                 }
             }
-            Act::LearnsOf(event) => self.learn_of(event),
-            Act::Records(place, event) => self.record(place, event),
-            Act::Waits(stream, number, event) => {
+            CallEffect::LearnsOf(event) => self.learn_of(event),
+            CallEffect::Records(place, event) => self.record(place, event),
+            CallEffect::Waits(stream, number, event) => {
                 let is_needless = self.wait(stream, number, event);
-                facts.push(Fact::Waited {
+                facts.push(OrderFact::Waited {
                     by: note,
                     is_needless,
                 });
             }
-            Act::WaitsForUnknown(stream, number) => self.lose((stream, number)),
-            Act::CallsBack(stream, number) => {
+            CallEffect::WaitsForUnknown(stream, number) => self.lose((stream, number)),
+            CallEffect::CallsBack(stream, number) => {
                 self.look(note.number, &[(stream, number)]);
                 if let Some(clock) = self.looks.remove(&note.number) {
                     self.learn(&clock);
                 }
                 self.lose((stream, number));
             }
-            Act::Replays(place, graph) => {
+            CallEffect::Replays(place, graph) => {
                 self.written.doubt_all();
                 self.replay(place, graph, note, facts);
             }
-            Act::Captures(graph, used) => self.graphs.capture(graph, used),
-            Act::ChangesGraphs => self.graphs.change(),
-            Act::EndsGraph(graph) => self.graphs.end(graph),
-            Act::CapturesWait => self.graphs_wait = true,
-            Act::Uses(place, used) => {
+            CallEffect::Captures(graph, used) => self.graphs.capture(graph, used),
+            CallEffect::ChangesGraphs => self.graphs.change(),
+            CallEffect::EndsGraph(graph) => self.graphs.end(graph),
+            CallEffect::CapturesWait => self.graphs_wait = true,
+            CallEffect::Uses(place, used) => {
                 self.move_contents(Some(place), &used, note, facts);
                 self.task_uses(place, &self.known(used), note, facts);
             }
-            Act::HostUses(used) => {
+            CallEffect::HostUses(used) => {
                 self.move_contents(None, &used, note, facts);
                 self.host_uses(&used, note, facts);
             }
-            Act::MayHostUse(place, used) => {
+            CallEffect::MayHostUse(place, used) => {
                 self.move_contents(Some(place), &used, note, facts);
                 self.may_host_use(place, used, note, facts);
             }
-            Act::MayWrite => self.written.doubt_all(),
-            Act::Mentions(addresses) => {
+            CallEffect::MayWrite => self.written.doubt_all(),
+            CallEffect::Mentions(addresses) => {
                 addresses.into_iter().for_each(|it| self.written.doubt(it));
             }
-            Act::Allocates(range, is_host) => self.allocate(range, is_host),
-            Act::Renews(range) => self.allocate(range, false),
-            Act::Frees(address, is_checked) => self.free(address, is_checked, note, facts),
-            Act::FreesInOrder(place, address) => self.free_in_order(place, address, note, facts),
-            Act::EndsEvent(event) => {
+            CallEffect::Allocates(range, is_host) => self.allocate(range, is_host),
+            CallEffect::Renews(range) => self.allocate(range, false),
+            CallEffect::Frees(address, is_checked) => self.free(address, is_checked, note, facts),
+            CallEffect::FreesInOrder(place, address) => {
+                self.free_in_order(place, address, note, facts)
+            }
+            CallEffect::EndsEvent(event) => {
                 self.events.remove(&event);
                 self.held.end(event);
             }
-            Act::Holds(event, act) => self.hold(event, act, note, facts),
-            Act::MakesStream(stream) => {
+            CallEffect::Holds(event, act) => self.hold(event, act, note, facts),
+            CallEffect::MakesStream(stream) => {
                 if let Some(made) = &mut self.made {
                     made.insert(stream);
                 }
             }
-            Act::EndsStream(stream) => self.end_stream(stream),
-            Act::Drops(stream, number) => self.drop_tasks(stream, number, note, facts),
-            Act::Finalizes => {
+            CallEffect::EndsStream(stream) => self.end_stream(stream),
+            CallEffect::Drops(stream, number) => self.drop_tasks(stream, number, note, facts),
+            CallEffect::Finalizes => {
                 facts.extend(self.pending_copies(Some(note)));
                 self.to_host.clear();
             }
-            Act::LeavesDevice(streams) => self.leave_device(&streams, note),
-            Act::Resets => {
+            CallEffect::LeavesDevice(streams) => self.leave_device(&streams, note),
+            CallEffect::Resets => {
                 *self = Self {
                     left: std::mem::take(&mut self.left),
                     graphs_wait: self.graphs_wait,
@@ -194,10 +196,10 @@ impl Process {
                     ..Self::default()
                 };
             }
-            Act::Misses => self.miss(),
+            CallEffect::Misses => self.miss(),
         }
         if self.gave_up {
-            facts.push(Fact::Unknown(Some(action.process)));
+            facts.push(OrderFact::Unknown(Some(action.process)));
         }
     }
 
@@ -305,7 +307,7 @@ impl Process {
     fn wait(&mut self, stream: StreamId, number: Option<u32>, event: Option<Generation>) -> bool {
         let record = event.and_then(|event| self.find(event));
         let record = record.map(|it| (it.slot, it.position, Arc::clone(&it.clock)));
-        let host_knows = |host: &Host, (slot, position)| host.at(slot) >= position;
+        let host_knows = |host: &HostKnowledge, (slot, position)| host.at(slot) >= position;
         match record {
             // It was done before: the host knows all that came before it.
             Some((slot, position, _)) if host_knows(&self.host, (slot, position)) => false,
@@ -327,7 +329,7 @@ impl Process {
         }
     }
 
-    fn hold(&mut self, event: EventId, act: EventUse, note: Note, facts: &mut Vec<Fact>) {
+    fn hold(&mut self, event: EventId, act: EventUse, note: NotedCall, facts: &mut Vec<OrderFact>) {
         let Some((slot, position)) = self.submitted(act.place()) else {
             return;
         };
@@ -336,10 +338,10 @@ impl Process {
         };
         let (host, clock) = (&self.host, &lane.clock);
         let is_unknown = lane.is_unknown(host) || clock.is_open;
-        let is_before = |it: &At| {
+        let is_before = |it: &TaskPosition| {
             is_unknown || it.slot == slot || it.position <= host.at(it.slot).max(clock.at(it.slot))
         };
-        let at = At {
+        let at = TaskPosition {
             slot,
             position,
             note,
@@ -370,14 +372,20 @@ impl Process {
         self.slots.free.push((lane.slot, from));
     }
 
-    fn drop_tasks(&mut self, stream: StreamId, number: u32, note: Note, facts: &mut Vec<Fact>) {
+    fn drop_tasks(
+        &mut self,
+        stream: StreamId,
+        number: u32,
+        note: NotedCall,
+        facts: &mut Vec<OrderFact>,
+    ) {
         let Some(lane) = self.lane(stream) else {
             return;
         };
         let (slot, last, base) = (lane.slot, lane.position(number), lane.base);
         let known = self.host.at(slot).max(base);
         if known < last {
-            facts.push(Fact::Dropped {
+            facts.push(OrderFact::Dropped {
                 by: note,
                 tasks: last - known,
             });
@@ -385,7 +393,7 @@ impl Process {
     }
 
     /// A call begins that may end the device of these streams.
-    fn leave_device(&mut self, streams: &[StreamId], by: Note) {
+    fn leave_device(&mut self, streams: &[StreamId], by: NotedCall) {
         for stream in streams {
             let lane = self.lanes.get(stream);
             let Some(lane) = lane.filter(|it| !it.is_unknown(&self.host)) else {
@@ -403,7 +411,7 @@ impl Process {
     }
 
     /// The copies to the host of which the host does not know that they are done, one for each stream.
-    pub(super) fn pending_copies(&self, by: Option<Note>) -> Vec<Fact> {
+    pub(super) fn pending_copies(&self, by: Option<NotedCall>) -> Vec<OrderFact> {
         let is_known = |slot: u32| {
             let mut lanes = self.lanes.values();
             let lane = lanes.find(|it| it.slot == slot);
@@ -412,7 +420,7 @@ impl Process {
         let pending = self.to_host.values();
         let pending = pending.filter(|it| it.position > self.host.at(it.slot));
         let pending = pending.filter(|it| !self.gave_up && is_known(it.slot));
-        let facts = pending.map(|copy| Fact::NotWaitedFor {
+        let facts = pending.map(|copy| OrderFact::NotWaitedFor {
             copy: copy.note,
             by,
         });

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use ascend_trace_recording::{Event, EventId};
 
 use super::action::StreamPosition;
-use super::{Fact, Note};
+use super::{NotedCall, OrderFact};
 
 /// Largest number of events that are followed, and of waits of each.
 const MOST_EVENTS: usize = 1 << 16;
@@ -34,18 +34,18 @@ impl EventUse {
 
 /// A task at a position of a stream.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct At {
+pub(super) struct TaskPosition {
     pub(super) slot: u32,
     pub(super) position: u64,
-    pub(super) note: Note,
+    pub(super) note: NotedCall,
 }
 
 #[derive(Debug, Default)]
 struct EventUses {
     /// Since the last reset.
-    waits: Vec<At>,
+    waits: Vec<TaskPosition>,
     /// A record after a wait, without a reset between them.
-    again: Option<At>,
+    again: Option<TaskPosition>,
 }
 
 #[derive(Debug, Default)]
@@ -71,13 +71,13 @@ impl HeldEvents {
         &mut self,
         event: EventId,
         act: EventUse,
-        at: At,
-        is_before: impl Fn(&At) -> bool,
-    ) -> Option<Fact> {
+        at: TaskPosition,
+        is_before: impl Fn(&TaskPosition) -> bool,
+    ) -> Option<OrderFact> {
         if let EventUse::Resets(_) = act {
             let state = self.events.remove(&event)?;
             let wait = state.waits.iter().find(|wait| !is_before(wait))?;
-            return Some(Fact::ResetEarly {
+            return Some(OrderFact::ResetEarly {
                 by: at.note,
                 wait: wait.note,
             });
@@ -94,7 +94,7 @@ impl HeldEvents {
         if state.waits.len() < MOST_WAITS {
             state.waits.push(at);
         }
-        old.map(|record| Fact::WaitsForOld {
+        old.map(|record| OrderFact::WaitsForOld {
             by: at.note,
             record: record.note,
         })

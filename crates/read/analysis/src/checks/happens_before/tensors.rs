@@ -3,7 +3,7 @@
 use ascend_trace_format::api::{ArgPart, TaskKind};
 use ascend_trace_recording::{Call, Operand, Task, Trace};
 
-use super::action::{Memory, uses};
+use super::action::{MemoryAccesses, uses};
 use super::area::Area;
 
 /// Text between the dimensions and the strides of a tensor.
@@ -13,7 +13,7 @@ const STRIDES: &str = " strides ";
 const CUT: char = '…';
 
 /// The memory of a task that runs an operator: each tensor, and the scratch memory.
-pub(super) fn memory_of(trace: &Trace, call: &Call, task: &Task) -> Vec<Memory> {
+pub(super) fn memory_of(trace: &Trace, call: &Call, task: &Task) -> Vec<MemoryAccesses> {
     if task.kind != TaskKind::Kernel {
         return Vec::new();
     }
@@ -21,14 +21,14 @@ pub(super) fn memory_of(trace: &Trace, call: &Call, task: &Task) -> Vec<Memory> 
     let tensors = trace.operands(call).into_iter();
     let tensors = tensors.filter_map(|it| Some((range_of(trace, &it)?, it.is_written)));
     let tensors = tensors.map(|(range, is_written)| match is_written {
-        true => Memory {
+        true => MemoryAccesses {
             writes: Some(range),
-            ..Memory::default()
+            ..MemoryAccesses::default()
         },
         // It may write memory that no table lists: a use is at least a read.
-        false => Memory {
+        false => MemoryAccesses {
             reads: Some(range),
-            ..Memory::default()
+            ..MemoryAccesses::default()
         },
     });
     let scratch = function.part(ArgPart::Executor);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_recording::{CallId, Trace};
 
-use super::action::{Memory, uses};
+use super::action::{MemoryAccesses, uses};
 use super::tensors;
 
 /// Memory, and whether it is written.
@@ -18,14 +18,14 @@ pub(crate) fn touched(trace: &Trace, id: CallId) -> Vec<Touched> {
     let task = call.task.map(|task| trace.task(task));
     let kind = task.map(|task| task.kind);
     let copies = matches!(kind, Some(TaskKind::Memcpy | TaskKind::Memset));
-    let used: Vec<Memory> = match task {
+    let used: Vec<MemoryAccesses> = match task {
         _ if copies || function.role == Role::BlockingCopy => {
             uses(trace, function, call).into_iter().collect()
         }
         Some(task) => tensors::memory_of(trace, call, task),
         None => Vec::new(),
     };
-    let both = |it: Memory| {
+    let both = |it: MemoryAccesses| {
         let reads = it.reads.map(|area| (area.whole(), false));
         reads
             .into_iter()

@@ -3,22 +3,22 @@
 use ascend_trace_format::api::{ArgKind, ArgPart, Fact as Said, Role, TaskKind};
 use ascend_trace_recording::{Call, Function, Trace};
 
-use super::action::{Act, uses};
+use super::action::{CallEffect, uses};
 
 /// Writes of a call that the order of uses may not have.
-pub(super) fn of(trace: &Trace, function: &Function, call: &Call) -> Option<Act> {
+pub(super) fn of(trace: &Trace, function: &Function, call: &Call) -> Option<CallEffect> {
     let has = |part: ArgPart| function.part(part).is_some();
     match function.role {
         _ if has(ArgPart::Pooled) || has(ArgPart::PoolFreed) => None,
-        Role::Task => writes(trace, function, call).then_some(Act::MayWrite),
-        Role::BlockingCopy => is_open(trace, function, call).then_some(Act::MayWrite),
-        Role::ExecuteGraph => Some(Act::MayWrite),
+        Role::Task => writes(trace, function, call).then_some(CallEffect::MayWrite),
+        Role::BlockingCopy => is_open(trace, function, call).then_some(CallEffect::MayWrite),
+        Role::ExecuteGraph => Some(CallEffect::MayWrite),
         Role::Plain if has(ArgPart::Allocated) || has(ArgPart::Freed) => None,
         Role::Plain => {
             let all = function.args.iter().zip(trace.args(call));
             let pointers = all.filter(|(arg, word)| arg.kind == ArgKind::Pointer && **word != 0);
             let pointers: Vec<u64> = pointers.map(|it| *it.1).collect();
-            (!pointers.is_empty()).then_some(Act::Mentions(pointers))
+            (!pointers.is_empty()).then_some(CallEffect::Mentions(pointers))
         }
         _ => None,
     }

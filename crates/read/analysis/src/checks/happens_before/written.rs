@@ -49,12 +49,12 @@ impl Allocation {
 
 /// The device memory of a process.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct DeviceMemory {
     allocations: BTreeMap<u64, Allocation>,
     doubts: u64,
 }
 
-impl Written {
+impl DeviceMemory {
     pub(super) fn clear(&mut self) {
         self.allocations.clear();
     }
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn parts_that_touch_are_one() {
-        let mut written = Written::default();
+        let mut written = DeviceMemory::default();
         written.allocate(&(1000..1100));
         for begin in [1000, 1020, 1010, 1040] {
             written.write(&area(begin, 10));
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_copy_takes_what_was_written() {
-        let mut written = Written::default();
+        let mut written = DeviceMemory::default();
         written.allocate(&(1000..1100));
         written.allocate(&(2000..2100));
         written.write(&area(1000, 50));
@@ -174,14 +174,15 @@ mod tests {
 
     #[test]
     fn nothing_is_said_where_other_writes_are_possible() {
-        let mut written = Written::default();
-        let with_two = |written: &mut Written| {
+        let mut written = DeviceMemory::default();
+        let with_two = |written: &mut DeviceMemory| {
             for begin in [1000, 2000] {
                 written.allocate(&(begin..begin + 100));
                 written.write(&area(begin, 50));
             }
         };
-        let missing = |written: &Written| [1000, 2000].map(|it| written.missing(&area(it, 100)));
+        let missing =
+            |written: &DeviceMemory| [1000, 2000].map(|it| written.missing(&area(it, 100)));
         with_two(&mut written);
         written.doubt(1099);
         assert_eq!(missing(&written), [0, 50]);

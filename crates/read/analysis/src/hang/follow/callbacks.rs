@@ -4,7 +4,7 @@ use ascend_trace_format::api::REPORT_TIMEOUT;
 use ascend_trace_recording::{StreamId, ThreadId};
 
 use super::super::hosts::Host;
-use super::super::queues::Entry;
+use super::super::queues::PendingTask;
 use super::super::report::{Culprit, RootKind, Subject};
 use super::Follow;
 
@@ -14,7 +14,7 @@ const ADVICE: &str = "process reports in a thread that does nothing else and wai
 
 impl Follow<'_> {
     /// A stream has reached a callback.
-    pub(super) fn callback(&mut self, stream: StreamId, entry: &Entry) -> Culprit {
+    pub(super) fn callback(&mut self, stream: StreamId, entry: &PendingTask) -> Culprit {
         let name = self.words.stream(stream);
         let about = self.about_entry(stream, entry);
         let what = format!("{name} is held by a callback of {}", entry.name);
@@ -52,7 +52,7 @@ impl Follow<'_> {
 
     /// Whether a thread that waits for reports has got this one: it is the one that is subscribed to the stream, it is in the
     /// call that runs callbacks, and this call has not ended without a report since the callback was due.
-    fn runs_callback(&self, stream: StreamId, entry: &Entry, server: ThreadId) -> bool {
+    fn runs_callback(&self, stream: StreamId, entry: &PendingTask, server: ThreadId) -> bool {
         let hosts = &self.state.hosts;
         let host = hosts.get(server);
         let reports = |host: &Host| host.reporting(self.trace).is_some();
@@ -66,7 +66,7 @@ impl Follow<'_> {
     }
 
     /// A thread is in the function of a callback.
-    fn callback_runs(&self, stream: StreamId, entry: &Entry, server: ThreadId) -> Culprit {
+    fn callback_runs(&self, stream: StreamId, entry: &PendingTask, server: ThreadId) -> Culprit {
         let due = self.due(stream, entry);
         let (name, doing) = (self.words.stream(stream), self.words.thread(server));
         let what = format!(
@@ -82,7 +82,7 @@ impl Follow<'_> {
     }
 
     /// No thread of the recording can run the callback.
-    fn no_server(&self, stream: StreamId, entry: &Entry, about: Subject) -> Culprit {
+    fn no_server(&self, stream: StreamId, entry: &PendingTask, about: Subject) -> Culprit {
         let what = match self.state.hosts.subscriber(stream) {
             Some(_) => format!(
                 "the thread that subscribed to {} has made no call",
@@ -103,7 +103,7 @@ impl Follow<'_> {
     }
 
     /// A thread should run the callback, and does not.
-    fn idle_server(&self, stream: StreamId, entry: &Entry, server: ThreadId) -> Culprit {
+    fn idle_server(&self, stream: StreamId, entry: &PendingTask, server: ThreadId) -> Culprit {
         let (thread, name) = (self.words.thread(server), self.words.stream(stream));
         let host = self.state.hosts.get(server);
         let is_subscribed = self.state.hosts.subscriber(stream).is_some();

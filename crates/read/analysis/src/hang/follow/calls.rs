@@ -4,7 +4,7 @@ use ascend_trace_format::api::{Fact, Role, WaitTarget};
 use ascend_trace_recording::{Call, StreamId, ThreadId};
 
 use super::super::events::EventKey;
-use super::super::hosts::Past;
+use super::super::hosts::PastCall;
 use super::super::progress::Record;
 use super::super::report::{Culprit, RootKind, Subject};
 use super::{Follow, Step};
@@ -116,7 +116,7 @@ impl Follow<'_> {
     }
 
     /// The target that a thread queries repeatedly.
-    fn poll(&mut self, thread: ThreadId, poll: &Past) -> Culprit {
+    fn poll(&mut self, thread: ThreadId, poll: &PastCall) -> Culprit {
         let about = self.words.about_thread(thread);
         let (name, asks) = (self.words.thread(thread), self.words.past(poll));
         self.link(

@@ -4,8 +4,8 @@ use ascend_trace_recording::units::duration;
 use ascend_trace_recording::{StreamId, ThreadId};
 
 use super::super::events::EventKey;
-use super::super::hosts::Past;
-use super::super::queues::{Entry, Needs};
+use super::super::hosts::PastCall;
+use super::super::queues::{CompletionCondition, PendingTask};
 use super::super::report::{Culprit, RootKind, Subject};
 use super::Follow;
 
@@ -38,7 +38,7 @@ impl Follow<'_> {
     }
 
     /// An event was not recorded after a wait for it.
-    pub(super) fn never(&mut self, event: EventKey, entry: &Entry) -> Culprit {
+    pub(super) fn never(&mut self, event: EventKey, entry: &PendingTask) -> Culprit {
         if let Some(thread) = self.recorder_under_way(event) {
             let name = self.words.thread(thread);
             let about = self.words.about_thread(thread);
@@ -87,7 +87,7 @@ impl Follow<'_> {
     }
 
     /// Nothing sets the signal that a stream waits for.
-    pub(super) fn unset(&self, subject: Subject, entry: &Entry) -> Culprit {
+    pub(super) fn unset(&self, subject: Subject, entry: &PendingTask) -> Culprit {
         let process = self.trace.process_numbered(subject.process);
         let certain = process.is_some_and(|it| self.all_wait(it));
         let what = format!(
@@ -102,18 +102,18 @@ impl Follow<'_> {
     }
 
     /// When the first task of a stream that is not known to be done could begin.
-    pub(super) fn due(&self, stream: StreamId, entry: &Entry) -> i64 {
+    pub(super) fn due(&self, stream: StreamId, entry: &PendingTask) -> i64 {
         let ended = self.state.queues.stream(stream).and_then(|it| it.last_end);
         entry.begin.max(ended.unwrap_or(i64::MIN))
     }
 
     /// A task that nothing holds up has not ended.
-    pub(super) fn running(&self, stream: StreamId, entry: &Entry) -> Culprit {
+    pub(super) fn running(&self, stream: StreamId, entry: &PendingTask) -> Culprit {
         let since = self.due(stream, entry);
         let known = self.state.lengths.of(&entry.name);
         let (name, ago) = (self.words.stream(stream), self.words.ago(since));
         let what = match entry.needs {
-            Needs::HostFunction => {
+            CompletionCondition::HostFunction => {
                 format!(
                     "the host function of {} on {name} has not returned for {ago}",
                     entry.name
@@ -140,7 +140,7 @@ impl Follow<'_> {
     }
 
     /// The tasks of a stream were stopped.
-    pub(super) fn aborted(&self, stream: StreamId, by: Past) -> Culprit {
+    pub(super) fn aborted(&self, stream: StreamId, by: PastCall) -> Culprit {
         let (name, thread) = (self.words.stream(stream), self.words.thread(by.thread));
         let (call, ago) = (self.words.past(&by), self.words.ago(by.begin));
         let what = format!("{thread} stopped the tasks of {name} with {call}, {ago} ago");
@@ -157,7 +157,7 @@ impl Follow<'_> {
     }
 
     /// The device failed.
-    pub(super) fn failed(&self, by: Past) -> Culprit {
+    pub(super) fn failed(&self, by: PastCall) -> Culprit {
         let code = self.words.code(by.code.unwrap_or(0));
         let (call, ago) = (self.words.past(&by), self.words.ago(by.end));
         let what = format!("{call} returned {code}, {ago} ago: tasks after a failure do not run");
@@ -174,7 +174,7 @@ impl Follow<'_> {
         }
     }
 
-    fn about_past(&self, by: &Past) -> Subject {
+    fn about_past(&self, by: &PastCall) -> Subject {
         let stream = by.stream.map(|it| self.words.about_stream(it));
         let stream = stream.unwrap_or_default();
         Subject {
@@ -189,7 +189,7 @@ impl Follow<'_> {
     pub(super) fn outside(&self, thread: ThreadId) -> Culprit {
         let last = self.state.hosts.get(thread).and_then(|it| it.last.back());
         let what = format!("{} is outside AscendCL: {}", self.words.thread(thread), {
-            let returned = |it: &Past| {
+            let returned = |it: &PastCall| {
                 let ago = self.words.ago(it.end);
                 format!("its last call, {}, ended {ago} ago", self.words.past(it))
             };

@@ -5,13 +5,13 @@
 
 use ascend_trace_recording::{StreamId, ThreadId};
 
-use super::super::queues::Entry;
+use super::super::queues::PendingTask;
 use super::super::report::Culprit;
 use super::Follow;
 
 impl Follow<'_> {
     /// A stream has reached a function on the host.
-    pub(super) fn host_function(&mut self, stream: StreamId, entry: &Entry) -> Culprit {
+    pub(super) fn host_function(&mut self, stream: StreamId, entry: &PendingTask) -> Culprit {
         let Some(thread) = self.runs_function(stream, entry) else {
             return self.running(stream, entry);
         };
@@ -30,7 +30,7 @@ impl Follow<'_> {
     }
 
     /// The thread that runs the function, if it waits in a call.
-    fn runs_function(&self, stream: StreamId, entry: &Entry) -> Option<ThreadId> {
+    fn runs_function(&self, stream: StreamId, entry: &PendingTask) -> Option<ThreadId> {
         let hosts = &self.state.hosts;
         let process = self.trace.stream(stream).process;
         let launched = hosts.first_function(process)?;

@@ -3,7 +3,7 @@
 use ascend_trace_format::api::ArgPart;
 use ascend_trace_recording::{Call, StreamId, ThreadId};
 
-use super::super::queues::Entry;
+use super::super::queues::PendingTask;
 use super::super::ranks::{CommKey, PeerState, Rank, makes};
 use super::super::report::{Culprit, RootKind, Subject};
 use super::Follow;
@@ -16,7 +16,7 @@ impl Follow<'_> {
     pub(super) fn collective(
         &mut self,
         stream: StreamId,
-        entry: &Entry,
+        entry: &PendingTask,
         (comm, number): (CommKey, u64),
     ) -> Culprit {
         let name = self.words.stream(stream);
@@ -57,7 +57,7 @@ impl Follow<'_> {
         &mut self,
         rank: u64,
         peer: &PeerState,
-        (entry, number): (&Entry, u64),
+        (entry, number): (&PendingTask, u64),
     ) -> Culprit {
         let last = match &peer.last {
             Some(last) => format!(
@@ -95,7 +95,7 @@ impl Follow<'_> {
     fn ranks_unknown(
         &self,
         about: Subject,
-        entry: &Entry,
+        entry: &PendingTask,
         absent: &[u64],
         no_size: bool,
     ) -> Culprit {

@@ -6,7 +6,7 @@ use ascend_trace_recording::{ProcessId, TimeRange, Trace};
 
 use super::step::StepStats;
 use crate::Intervals;
-use crate::steps::{Cut, Detail, LoopId};
+use crate::steps::{Detail, FoundStep, LoopId};
 
 /// Use of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,7 @@ pub(crate) enum Use {
 
 /// A time in which it was, and how that came to be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct UseInterval {
     pub(crate) begin: i64,
     pub(crate) end: i64,
     pub(crate) used: Use,
@@ -30,7 +30,7 @@ pub(crate) struct Piece {
     pub(crate) name: u32,
 }
 
-impl Piece {
+impl UseInterval {
     pub(crate) const fn range(&self) -> TimeRange {
         TimeRange::new(self.begin, self.end)
     }
@@ -43,23 +43,23 @@ pub(super) struct Lane {
     /// The thread that has the steps.
     tid: u32,
     /// By begin, and not overlapping.
-    ahead: Vec<Cut>,
+    ahead: Vec<FoundStep>,
     /// Of these, how many tasks without a time were submitted in them.
     untimed: Vec<u64>,
     /// Number of them that have been summed up.
     done: usize,
     loading: Intervals,
     /// Pieces that may be in the next step, and in later ones.
-    pieces: Vec<Piece>,
+    pieces: Vec<UseInterval>,
     /// Pieces since the last sums of steps.
-    fresh: Vec<Piece>,
+    fresh: Vec<UseInterval>,
     watched: Vec<i64>,
     details: Vec<Detail>,
 }
 
 impl Lane {
     /// The steps ahead.
-    pub(super) fn of(id: LoopId, tid: u32, ahead: Vec<Cut>, loading: Intervals) -> Self {
+    pub(super) fn of(id: LoopId, tid: u32, ahead: Vec<FoundStep>, loading: Intervals) -> Self {
         Self {
             id,
             tid,
@@ -74,7 +74,7 @@ impl Lane {
         }
     }
 
-    pub(super) fn add(&mut self, piece: Piece) {
+    pub(super) fn add(&mut self, piece: UseInterval) {
         let next = self.next().map_or(i64::MAX, |it| it.begin);
         if !piece.range().is_empty() && piece.end > next {
             self.fresh.push(piece);
@@ -123,7 +123,7 @@ impl Lane {
         self.fresh = ahead;
     }
 
-    fn next(&self) -> Option<&Cut> {
+    fn next(&self) -> Option<&FoundStep> {
         self.ahead.get(self.done)
     }
 
@@ -141,7 +141,7 @@ impl Lane {
         Some(row)
     }
 
-    fn sum(&self, trace: &Trace, id: ProcessId, step: &Cut) -> StepStats {
+    fn sum(&self, trace: &Trace, id: ProcessId, step: &FoundStep) -> StepStats {
         let range = step.range();
         let inside = self.pieces.iter();
         let inside = inside.filter(|it| it.range().shares_time(range));
@@ -202,7 +202,7 @@ impl Idle {
     fn of<'p>(
         idle: &Intervals,
         loading: &Intervals,
-        pieces: impl Iterator<Item = &'p Piece>,
+        pieces: impl Iterator<Item = &'p UseInterval>,
     ) -> Self {
         let mut begun: Vec<_> = pieces.map(|it| (it.begin, it.host)).collect();
         begun.sort_unstable();

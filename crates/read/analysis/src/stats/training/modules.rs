@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::super::Durations;
 use super::super::columns::times;
 use super::super::histogram::Histogram;
-use crate::Class;
+use crate::TaskRole;
 use crate::columns::declare::*;
 
 table_row! {
@@ -34,7 +34,7 @@ pub(super) struct Modules {
 impl Modules {
     /// Adds a task to the innermost module of the ranges around it, given from the inside out.
     pub(super) fn task(&mut self, trace: &Trace, task: &Task, place: &[&Range]) {
-        if Class::of(trace, task) != Class::Work {
+        if TaskRole::of(trace, task) != TaskRole::Work {
             return;
         }
         let innermost = |kinds: &[RangeKind]| {

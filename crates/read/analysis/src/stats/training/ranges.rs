@@ -10,7 +10,7 @@ use super::super::tables::{self, overlaps};
 use crate::columns::declare::*;
 use crate::duplicate_ranges::Repeated;
 use crate::nesting::counted;
-use crate::{Class, Intervals};
+use crate::{Intervals, TaskRole};
 
 table_row! {
 /// The ranges of one name and kind, of all processes.
@@ -28,7 +28,7 @@ pub struct RangeStats {
 }
 
 #[derive(Debug, Default)]
-struct Sums {
+struct RangeSums {
     time: Histogram,
     own: i64,
     tasks: u64,
@@ -39,11 +39,11 @@ struct Sums {
 type Key = (String, String);
 
 #[derive(Debug, Default)]
-pub(super) struct Ranges {
-    sums: FxHashMap<Key, Sums>,
+pub(super) struct RangeTotals {
+    sums: FxHashMap<Key, RangeSums>,
 }
 
-impl Ranges {
+impl RangeTotals {
     /// Adds a task to the ranges around it, given from the inside out.
     pub(super) fn task(&mut self, trace: &Trace, task: &Task, place: &[&Range]) {
         let mut seen = FxHashSet::default();
@@ -55,7 +55,10 @@ impl Ranges {
             }
             let sums = self.sums.entry(key).or_default();
             sums.tasks += 1;
-            if let Some(time) = task.time.filter(|_| Class::of(trace, task) == Class::Work) {
+            if let Some(time) = task
+                .time
+                .filter(|_| TaskRole::of(trace, task) == TaskRole::Work)
+            {
                 sums.device += time.end - time.begin;
             }
         }

@@ -11,13 +11,13 @@ use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{Call, ProcessId, Range, StreamId, TaskId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
-use super::lane::{Lane, Piece, Use};
+use super::lane::{Lane, Use, UseInterval};
 use super::step::StepStats;
 use crate::dependencies::runs;
 use crate::duplicate_ranges::is_loader;
 use crate::estimate::Learner;
-use crate::steps::{Detail, LoopId, Plan, Wanted, named};
-use crate::{Class, Fold, Intervals, Needs, Places, Window};
+use crate::steps::{Detail, LoopId, RecordingSteps, StepDefinition, named};
+use crate::{AnalysisNeeds, Fold, Intervals, PlannedRanges, TaskRole, Window};
 
 /// The steps of a recording, by process. Without a plan, steps are ranges of the hook inside Python, or ranges that the
 /// program itself calls like one.
@@ -25,7 +25,7 @@ use crate::{Class, Fold, Intervals, Needs, Places, Window};
 /// A trace without steps costs nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Steps {
-    plan: Option<Plan>,
+    plan: Option<RecordingSteps>,
     /// The steps of which details are wanted: their loop, and when they begin.
     watched: Vec<(LoopId, i64)>,
     /// Of how many ranges it was made.
@@ -57,7 +57,7 @@ impl Names {
 
 impl Steps {
     /// The steps of a plan. For the watched ones, by loop and begin, their work is kept.
-    pub fn planned(plan: Plan, watched: Vec<(LoopId, i64)>) -> Self {
+    pub fn planned(plan: RecordingSteps, watched: Vec<(LoopId, i64)>) -> Self {
         Self {
             plan: Some(plan),
             watched,
@@ -90,11 +90,11 @@ impl Steps {
     }
 
     /// Takes in where the steps of a trace are.
-    fn plan(&mut self, trace: &Trace, places: &Places) {
+    fn plan(&mut self, trace: &Trace, places: &PlannedRanges) {
         self.lanes.clear();
         self.rows.clear();
         let plan = self.plan.clone();
-        let plan = plan.unwrap_or_else(|| named(trace, places, Wanted::Any));
+        let plan = plan.unwrap_or_else(|| named(trace, places, StepDefinition::Any));
         for (of, lap) in plan.laps {
             let Some(process) = trace.process_numbered(of.process) else {
                 continue;
@@ -117,7 +117,7 @@ impl Steps {
         if self.lanes.range(lanes.clone()).next().is_none() {
             return;
         }
-        if Class::of(trace, task) != Class::Work || !runs(trace, id) {
+        if TaskRole::of(trace, task) != TaskRole::Work || !runs(trace, id) {
             return;
         }
         let launch = trace.call(task.call);
@@ -134,7 +134,7 @@ impl Steps {
                 true => self.names.number(trace.task_name(task)),
                 false => 0,
             };
-            lane.add(Piece {
+            lane.add(UseInterval {
                 name,
                 begin: placed.time.begin,
                 end: placed.time.end,
@@ -161,7 +161,7 @@ impl Steps {
                 true => self.names.number(&function.name),
                 false => 0,
             };
-            lane.add(Piece {
+            lane.add(UseInterval {
                 name,
                 begin: call.begin,
                 end: call.end,
@@ -183,7 +183,7 @@ impl Steps {
 impl Fold for Steps {
     type Answer = Vec<StepStats>;
 
-    const NEEDS: Needs = Needs::Calls;
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         // Ranges of a recording that still grows come later than its calls.

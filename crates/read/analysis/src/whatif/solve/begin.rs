@@ -2,10 +2,10 @@
 
 use crate::whatif::links::LinkKind;
 use crate::whatif::records::Call;
-use crate::whatif::typical::Manner;
+use crate::whatif::typical::LatencySource;
 use crate::whatif::wait_index::{Index, Wait};
 
-use super::shared::{Need, Shared};
+use super::shared::{LaneNeed, SolverContext};
 use super::thread::ThreadLane;
 
 /// The targets of the waits of a call.
@@ -43,11 +43,11 @@ impl<'f> ThreadLane<'f> {
     /// A call begins that waited for another thread.
     pub(super) fn begin_after(
         &mut self,
-        shared: &mut Shared<'f>,
+        shared: &mut SolverContext<'f>,
         waits: &[Wait],
         call: &Call,
         ends_late: bool,
-    ) -> Result<(), Need> {
+    ) -> Result<(), LaneNeed> {
         let index = shared.index;
         let is_first = self.reached.is_none();
         let targets = Targets::of(index, waits, call.begin, is_first);
@@ -88,7 +88,7 @@ impl<'f> ThreadLane<'f> {
         if let Some(shown) = shown {
             let may_be_own = targets.shown.is_some_and(|it| it.way.is_possible());
             let own_work = match may_be_own {
-                true => shared.effects.of_manner(Manner::OwnWork),
+                true => shared.effects.of_manner(LatencySource::OwnWork),
                 false => 0..0,
             };
             let all = self.row.iter_mut().zip(shown).enumerate();
@@ -108,8 +108,8 @@ impl<'f> ThreadLane<'f> {
     }
 
     /// Where threads wait for each other, it waits for those that have waited for it.
-    fn wait_mutually(&mut self, shared: &Shared<'f>, targets: &Targets<'_>, call: &Call) {
-        let runs = shared.effects.of_manner(Manner::Mutual);
+    fn wait_mutually(&mut self, shared: &SolverContext<'f>, targets: &Targets<'_>, call: &Call) {
+        let runs = shared.effects.of_manner(LatencySource::Mutual);
         let index = shared.index;
         for wait in &targets.reverse {
             let Some(by) = shared.value(wait) else {

@@ -5,17 +5,17 @@ use std::ops::Range;
 use crate::whatif::change::{Changes, Narrow};
 use crate::whatif::compact_recording::Facts;
 use crate::whatif::sync_rewrite::ALL;
-use crate::whatif::typical::Manner;
+use crate::whatif::typical::LatencySource;
 
 /// A simulation: a value of a row belongs to each of them.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::whatif) struct Run<'c> {
     pub(in crate::whatif) changes: &'c Changes,
-    pub(in crate::whatif) manner: Manner,
+    pub(in crate::whatif) manner: LatencySource,
 }
 
 /// A number for each manner.
-pub(super) type Lags = [i64; Manner::ALL.len()];
+pub(super) type Lags = [i64; LatencySource::ALL.len()];
 
 /// A simulation in which something takes another time, with its manner.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Factor {
 pub(super) struct Effects {
     pub(super) count: usize,
     /// The simulations of each manner.
-    blocks: [Range<usize>; Manner::ALL.len()],
+    blocks: [Range<usize>; LatencySource::ALL.len()],
     launch: Vec<Factor>,
     /// By the shape of the call, and of the task.
     calls: Vec<Vec<Factor>>,
@@ -46,8 +46,9 @@ pub(super) struct Effects {
 impl Effects {
     /// Simulations of one manner have to follow each other, in the order of the manners.
     pub(super) fn of(facts: &Facts, runs: &[Run<'_>]) -> Self {
-        let upto = |manner: Manner| runs.partition_point(|it| (it.manner as u8) <= manner as u8);
-        let blocks = Manner::ALL.map(|manner| {
+        let upto =
+            |manner: LatencySource| runs.partition_point(|it| (it.manner as u8) <= manner as u8);
+        let blocks = LatencySource::ALL.map(|manner| {
             let before = runs.partition_point(|it| (it.manner as u8) < manner as u8);
             before..upto(manner)
         });
@@ -84,7 +85,7 @@ impl Effects {
     }
 
     /// The simulations of a manner.
-    pub(super) fn of_manner(&self, manner: Manner) -> Range<usize> {
+    pub(super) fn of_manner(&self, manner: LatencySource) -> Range<usize> {
         self.blocks[manner as usize].clone()
     }
 

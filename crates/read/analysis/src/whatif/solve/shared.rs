@@ -10,7 +10,7 @@ use super::slots::{Slot, Slots};
 
 /// Something that a lane cannot go on without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Need {
+pub(super) enum LaneNeed {
     /// By its number in `Index::sources`.
     Source(u32),
     /// The begin, or the end, of an outermost call: by thread and place.
@@ -19,10 +19,10 @@ pub(super) enum Need {
 
 /// How far a lane came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Move {
+pub(super) enum LaneProgress {
     /// To another point.
     On,
-    Blocked(Need),
+    Blocked(LaneNeed),
     Done,
 }
 
@@ -36,7 +36,7 @@ enum Source {
 }
 
 #[derive(Debug)]
-pub(super) struct Shared<'f> {
+pub(super) struct SolverContext<'f> {
     pub(super) facts: &'f Facts,
     pub(super) index: &'f Index,
     pub(super) effects: Effects,
@@ -47,14 +47,14 @@ pub(super) struct Shared<'f> {
     /// Lanes that wait for a source.
     waiting: FxHashMap<u32, Vec<usize>>,
     /// Lanes that may continue, and their waits.
-    pub(super) woken: Vec<(usize, Need)>,
+    pub(super) woken: Vec<(usize, LaneNeed)>,
     /// By simulation: the first begin and the last end.
     low: Vec<i64>,
     high: Vec<i64>,
     pub(super) left_out: u64,
 }
 
-impl<'f> Shared<'f> {
+impl<'f> SolverContext<'f> {
     pub(super) fn of(facts: &'f Facts, index: &'f Index, effects: Effects) -> Self {
         let mut needed = vec![0; index.sources.len()];
         for wait in &index.waits {
@@ -83,16 +83,16 @@ impl<'f> Shared<'f> {
             _ => Source::Kept(self.slots.keep(row)),
         };
         if let Some(lanes) = self.waiting.remove(&source) {
-            let need = Need::Source(source);
+            let need = LaneNeed::Source(source);
             self.woken.extend(lanes.into_iter().map(|it| (it, need)));
         }
     }
 
     /// The first of these waits with a source that is still ahead.
-    pub(super) fn ahead(&self, waits: &[Wait]) -> Option<Need> {
+    pub(super) fn ahead(&self, waits: &[Wait]) -> Option<LaneNeed> {
         let is_ahead = |it: &&Wait| matches!(self.sources[it.source as usize], Source::Ahead);
         let first = waits.iter().find(is_ahead);
-        first.map(|it| Need::Source(it.source))
+        first.map(|it| LaneNeed::Source(it.source))
     }
 
     /// Drops the waits with a source that is still ahead.

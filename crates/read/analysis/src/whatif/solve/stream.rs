@@ -1,14 +1,14 @@
 //! A stream in several simulations at once: it runs its tasks in order.
 
-use crate::Class;
-use crate::whatif::links::{LaneCode, LanePosition, Room, of_lane, take_at};
+use crate::TaskRole;
+use crate::whatif::links::{LaneCode, LanePosition, QueueWait, of_lane, take_at};
 use crate::whatif::records::{Task, TaskShape};
-use crate::whatif::typical::Manner;
+use crate::whatif::typical::LatencySource;
 use crate::whatif::untimed::StreamTasks;
 use crate::whatif::wait_index::{Wait, submitted};
 
 use super::effects::Lags;
-use super::shared::{Move, Need, Shared};
+use super::shared::{LaneNeed, LaneProgress, SolverContext};
 use super::thread::{Launched, ThreadLane};
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) struct StreamLane<'f> {
     waits: &'f [Wait],
     /// The first of the index' sources that the lane has not reached.
     source: usize,
-    rooms: &'f [Room],
+    rooms: &'f [QueueWait],
     /// Its working time in each simulation, in addition to the common part.
     worked: Vec<i64>,
     worked_in_all: i64,
@@ -37,13 +37,13 @@ pub(super) struct StreamLane<'f> {
 
 /// How soon a task can begin, after its submission and after the task before it.
 #[derive(Clone, Copy, Debug)]
-struct Lead {
+struct SubmitLead {
     launch: Lags,
     switch: Lags,
 }
 
 impl<'f> StreamLane<'f> {
-    pub(super) fn of(shared: &Shared<'f>, number: usize) -> Self {
+    pub(super) fn of(shared: &SolverContext<'f>, number: usize) -> Self {
         let (facts, index) = (shared.facts, shared.index);
         let lane = LaneCode::stream(number);
         let mut tasks = facts.tasks(number);
@@ -77,9 +77,13 @@ impl<'f> StreamLane<'f> {
     }
 
     /// Runs a task.
-    pub(super) fn step(&mut self, shared: &mut Shared<'f>, threads: &mut [ThreadLane<'f>]) -> Move {
+    pub(super) fn step(
+        &mut self,
+        shared: &mut SolverContext<'f>,
+        threads: &mut [ThreadLane<'f>],
+    ) -> LaneProgress {
         let Some(task) = self.task else {
-            return Move::Done;
+            return LaneProgress::Done;
         };
         let place = LanePosition::new(self.lane, self.ordinal);
         let shape = shared.facts.task_shapes[task.shape as usize];
@@ -87,16 +91,16 @@ impl<'f> StreamLane<'f> {
         let waits = take_at(&mut left, place.end(), |it| it.to);
         if !self.is_inside {
             if let Err(need) = self.begin(shared, threads, (place, &task), !waits.is_empty()) {
-                return Move::Blocked(need);
+                return LaneProgress::Blocked(need);
             }
             self.is_inside = true;
             self.arrive(shared, place, false);
         }
-        let is_work = shape.class == Class::Work;
+        let is_work = shape.class == TaskRole::Work;
         if waits.is_empty() {
             self.end_alone(shared, &task, is_work);
         } else if let Err(need) = self.end_after(shared, waits, (&task, &shape)) {
-            return Move::Blocked(need);
+            return LaneProgress::Blocked(need);
         }
         self.waits = left;
         self.arrive(shared, place, true);
@@ -105,21 +109,21 @@ impl<'f> StreamLane<'f> {
         self.ordinal += 1;
         self.task = self.tasks.next();
         match self.task {
-            Some(_) => Move::On,
+            Some(_) => LaneProgress::On,
             None => {
                 shared.ends(&self.row, 0);
-                Move::Done
+                LaneProgress::Done
             }
         }
     }
 
     fn begin(
         &mut self,
-        shared: &mut Shared<'f>,
+        shared: &mut SolverContext<'f>,
         threads: &mut [ThreadLane<'f>],
         (place, task): (LanePosition, &Task),
         ends_late: bool,
-    ) -> Result<(), Need> {
+    ) -> Result<(), LaneNeed> {
         let mut rooms = self.rooms;
         let room = take_at(&mut rooms, place, |it| it.task).first();
         let thread = threads.get_mut(task.thread as usize);
@@ -159,29 +163,29 @@ impl<'f> StreamLane<'f> {
 
     fn lead(
         &self,
-        shared: &Shared<'f>,
+        shared: &SolverContext<'f>,
         task: &Task,
-        room: Option<&Room>,
+        room: Option<&QueueWait>,
         launched: Launched,
-    ) -> Lead {
+    ) -> SubmitLead {
         let typical = &shared.index.typical;
         let submitted = submitted(task, room);
         let inside = match (room, launched) {
             (Some(_), Launched::At(_, call_end)) => submitted - call_end,
             _ => task.inside,
         };
-        let mut lead = Lead {
-            launch: [0; Manner::ALL.len()],
-            switch: [0; Manner::ALL.len()],
+        let mut lead = SubmitLead {
+            launch: [0; LatencySource::ALL.len()],
+            switch: [0; LatencySource::ALL.len()],
         };
-        for (place, manner) in Manner::ALL.into_iter().enumerate() {
+        for (place, manner) in LatencySource::ALL.into_iter().enumerate() {
             let usual = manner.of(typical.launch);
             // Until a task can begin, at most: it did begin.
             let launch = usual.min(task.begin - submitted);
             // The stream was busy until after the task could have begun.
             let is_held = |end: &i64| *end > submitted && *end >= submitted + launch;
             let (launch, switch) = match (self.before.filter(is_held), manner) {
-                (_, Manner::Usual) => (usual, typical.switch.middle),
+                (_, LatencySource::Usual) => (usual, typical.switch.middle),
                 (Some(end), _) => (launch, task.begin - end),
                 (None, _) => (task.begin - submitted, 0),
             };
@@ -196,13 +200,19 @@ impl<'f> StreamLane<'f> {
     }
 
     /// From the end of the task before to the begin of this one.
-    fn go_on(&mut self, shared: &Shared<'f>, task: &Task, launched: Launched, lead: &Lead) {
+    fn go_on(
+        &mut self,
+        shared: &SolverContext<'f>,
+        task: &Task,
+        launched: Launched,
+        lead: &SubmitLead,
+    ) {
         let effects = &shared.effects;
         let switch = match (self.before, launched) {
             (Some(_), _) => &lead.switch,
             (None, Launched::At(..)) => {
                 self.row.fill(i64::MIN / 2);
-                &[0; Manner::ALL.len()]
+                &[0; LatencySource::ALL.len()]
             }
             (None, _) => return self.row.fill(task.begin),
         };
@@ -216,8 +226,8 @@ impl<'f> StreamLane<'f> {
     }
 
     /// A task ends that waited for nothing.
-    fn end_alone(&mut self, shared: &Shared<'f>, task: &Task, is_work: bool) {
-        let lags: Lags = [task.end - task.begin; Manner::ALL.len()];
+    fn end_alone(&mut self, shared: &SolverContext<'f>, task: &Task, is_work: bool) {
+        let lags: Lags = [task.end - task.begin; LatencySource::ALL.len()];
         let factors = shared.effects.of_task(task.shape);
         shared.effects.add(&mut self.row, &lags, factors);
         if is_work {
@@ -230,10 +240,10 @@ impl<'f> StreamLane<'f> {
 
     fn end_after(
         &mut self,
-        shared: &mut Shared<'f>,
+        shared: &mut SolverContext<'f>,
         waits: &[Wait],
         (task, shape): (&Task, &TaskShape),
-    ) -> Result<(), Need> {
+    ) -> Result<(), LaneNeed> {
         match shared.ahead(waits) {
             Some(need) if !self.is_forced => return Err(need),
             Some(_) => {
@@ -242,13 +252,13 @@ impl<'f> StreamLane<'f> {
             }
             None => {}
         }
-        let is_work = shape.class == Class::Work;
+        let is_work = shape.class == TaskRole::Work;
         let each = self.worked.iter_mut().zip(&self.row);
         each.filter(|_| is_work).for_each(|(it, at)| *it -= at);
         let index = shared.index;
         let released = index.released(waits).filter(|it| *it > task.begin);
-        let lags = Manner::ALL.map(|manner| match (released, manner) {
-            (Some(_), Manner::Usual) if shape.is_wait() => index.typical.release.middle,
+        let lags = LatencySource::ALL.map(|manner| match (released, manner) {
+            (Some(_), LatencySource::Usual) if shape.is_wait() => index.typical.release.middle,
             (Some(released), _) => task.end - released,
             (None, _) => task.end - task.begin,
         });
@@ -275,7 +285,7 @@ impl<'f> StreamLane<'f> {
     }
 
     /// Hands the begin or the end of a task on to what needs it.
-    fn arrive(&mut self, shared: &mut Shared<'f>, place: LanePosition, is_end: bool) {
+    fn arrive(&mut self, shared: &mut SolverContext<'f>, place: LanePosition, is_end: bool) {
         let point = if is_end { place.end() } else { place.begin() };
         while shared.index.sources.get(self.source) == Some(&point) {
             shared.reach(self.source as u32, &self.row);

@@ -6,12 +6,12 @@ use rustc_hash::FxHashMap;
 
 use crate::whatif::links::{LaneCode, LanePosition, of_lane, take_at};
 use crate::whatif::records::{Call, CallReader, CallShape};
-use crate::whatif::typical::Manner;
+use crate::whatif::typical::LatencySource;
 use crate::whatif::wait_index::Wait;
 
 use super::ALL;
 use super::effects::Lags;
-use super::shared::{Move, Need, Shared};
+use super::shared::{LaneNeed, LaneProgress, SolverContext};
 use super::slots::Slot;
 
 /// A call with tasks that have not all begun.
@@ -60,14 +60,14 @@ pub(super) struct ThreadLane<'f> {
     pending: VecDeque<Pending>,
     /// Tasks that began without their calls.
     skipped: FxHashMap<u32, u32>,
-    waiting: Vec<(Need, usize)>,
+    waiting: Vec<(LaneNeed, usize)>,
     /// It continues without its target.
     pub(super) is_forced: bool,
 }
 
 impl<'f> ThreadLane<'f> {
     pub(super) fn of(
-        shared: &Shared<'f>,
+        shared: &SolverContext<'f>,
         groups: &'f [(LanePosition, u32)],
         number: usize,
     ) -> Self {
@@ -103,21 +103,21 @@ impl<'f> ThreadLane<'f> {
     }
 
     /// Makes a call.
-    pub(super) fn step(&mut self, shared: &mut Shared<'f>) -> Move {
+    pub(super) fn step(&mut self, shared: &mut SolverContext<'f>) -> LaneProgress {
         let Some(call) = self.call else {
-            return Move::Done;
+            return LaneProgress::Done;
         };
         let place = LanePosition::new(self.lane, self.ordinal);
         let shape = shared.facts.call_shapes[call.shape as usize];
         if !self.is_inside {
             if let Err(need) = self.begin(shared, place, &call) {
-                return Move::Blocked(need);
+                return LaneProgress::Blocked(need);
             }
             self.is_inside = true;
             self.launch(shared, place, &call, &shape);
         }
         if let Err(need) = self.end(shared, place, &call, &shape) {
-            return Move::Blocked(need);
+            return LaneProgress::Blocked(need);
         }
         self.arrive(shared, place);
         self.reached = Some(call.end);
@@ -126,20 +126,20 @@ impl<'f> ThreadLane<'f> {
         self.call = self.calls.next();
         self.wake(shared);
         match self.call {
-            Some(_) => Move::On,
+            Some(_) => LaneProgress::On,
             None => {
                 shared.ends(&self.row, self.ahead);
-                Move::Done
+                LaneProgress::Done
             }
         }
     }
 
     fn begin(
         &mut self,
-        shared: &mut Shared<'f>,
+        shared: &mut SolverContext<'f>,
         place: LanePosition,
         call: &Call,
-    ) -> Result<(), Need> {
+    ) -> Result<(), LaneNeed> {
         let mut left = self.waits;
         let waits = take_at(&mut left, place.begin(), |it| it.to);
         let ends_late = left.first().is_some_and(|it| it.to == place.end());
@@ -165,7 +165,7 @@ impl<'f> ThreadLane<'f> {
     /// Says when the tasks of a call were submitted.
     fn launch(
         &mut self,
-        shared: &mut Shared<'f>,
+        shared: &mut SolverContext<'f>,
         place: LanePosition,
         call: &Call,
         shape: &CallShape,
@@ -192,11 +192,11 @@ impl<'f> ThreadLane<'f> {
 
     fn end(
         &mut self,
-        shared: &mut Shared<'f>,
+        shared: &mut SolverContext<'f>,
         place: LanePosition,
         call: &Call,
         shape: &CallShape,
-    ) -> Result<(), Need> {
+    ) -> Result<(), LaneNeed> {
         let mut left = self.waits;
         let waits = take_at(&mut left, place.end(), |it| it.to);
         if !waits.is_empty() {
@@ -204,7 +204,7 @@ impl<'f> ThreadLane<'f> {
         } else {
             let own = call.end - call.begin;
             self.ahead += own;
-            let lags: Lags = [own; Manner::ALL.len()];
+            let lags: Lags = [own; LatencySource::ALL.len()];
             for factor in shared.effects.of_call(call.shape) {
                 self.row[factor.run()] += factor.more(&lags);
             }
@@ -216,11 +216,11 @@ impl<'f> ThreadLane<'f> {
     /// A call ends that waited for tasks.
     fn end_after(
         &mut self,
-        shared: &mut Shared<'f>,
+        shared: &mut SolverContext<'f>,
         waits: &[Wait],
         (call, shape): (&Call, &CallShape),
         place: LanePosition,
-    ) -> Result<(), Need> {
+    ) -> Result<(), LaneNeed> {
         match shared.ahead(waits) {
             Some(need) if !self.is_forced => return Err(need),
             Some(_) => shared.leave_out(waits),
@@ -249,8 +249,8 @@ impl<'f> ThreadLane<'f> {
         }
         let released = shared.index.released(waits).filter(|it| *it > call.begin);
         let returning = shared.index.typical.returning.middle;
-        let lags = Manner::ALL.map(|manner| match (released, manner) {
-            (Some(_), Manner::Usual) if !shape.copies && !shape.polls => returning,
+        let lags = LatencySource::ALL.map(|manner| match (released, manner) {
+            (Some(_), LatencySource::Usual) if !shape.copies && !shape.polls => returning,
             (Some(released), _) => call.end - released,
             (None, _) => call.end - call.begin,
         });
@@ -261,7 +261,7 @@ impl<'f> ThreadLane<'f> {
     }
 
     /// Hands the end of a call on to what needs it.
-    fn arrive(&mut self, shared: &mut Shared<'f>, place: LanePosition) {
+    fn arrive(&mut self, shared: &mut SolverContext<'f>, place: LanePosition) {
         while shared.index.sources.get(self.source) == Some(&place.end()) {
             self.fold();
             shared.reach(self.source as u32, &self.row);
@@ -316,7 +316,7 @@ impl<'f> ThreadLane<'f> {
     }
 
     /// A task of a call began. Returns whether the call exists.
-    pub(super) fn begun(&mut self, shared: &mut Shared<'f>, ordinal: u32) -> bool {
+    pub(super) fn begun(&mut self, shared: &mut SolverContext<'f>, ordinal: u32) -> bool {
         let Some(place) = self.find(ordinal) else {
             return false;
         };
@@ -331,25 +331,25 @@ impl<'f> ThreadLane<'f> {
     }
 
     /// A task begins without its call.
-    pub(super) fn skip(&mut self, shared: &mut Shared<'f>, ordinal: u32) {
+    pub(super) fn skip(&mut self, shared: &mut SolverContext<'f>, ordinal: u32) {
         if !self.begun(shared, ordinal) {
             *self.skipped.entry(ordinal).or_default() += 1;
         }
     }
 
-    pub(super) fn wait_for(&mut self, need: Need, lane: usize) {
+    pub(super) fn wait_for(&mut self, need: LaneNeed, lane: usize) {
         self.waiting.push((need, lane));
     }
 
-    fn wake(&mut self, shared: &mut Shared<'f>) {
+    fn wake(&mut self, shared: &mut SolverContext<'f>) {
         if self.waiting.is_empty() {
             return;
         }
         let waiting = std::mem::take(&mut self.waiting);
         for (need, lane) in waiting {
             let is_over = match need {
-                Need::Call(_, ordinal, is_end) => self.has_reached(ordinal, is_end),
-                Need::Source(_) => true,
+                LaneNeed::Call(_, ordinal, is_end) => self.has_reached(ordinal, is_end),
+                LaneNeed::Source(_) => true,
             };
             match is_over {
                 true => shared.woken.push((lane, need)),
@@ -359,7 +359,7 @@ impl<'f> ThreadLane<'f> {
     }
 
     /// The target of a task of this thread.
-    pub(super) fn need(&self, ordinal: u32, is_end: bool) -> Need {
-        Need::Call(self.number, ordinal, is_end)
+    pub(super) fn need(&self, ordinal: u32, is_end: bool) -> LaneNeed {
+        LaneNeed::Call(self.number, ordinal, is_end)
     }
 }

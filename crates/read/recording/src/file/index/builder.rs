@@ -12,7 +12,7 @@ use crate::clock::ClockBound;
 use crate::file::call::IndexMemory;
 use crate::file::chunk::{self, ChunkKind};
 use crate::file::table::{Table, cursors, each};
-use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
+use crate::graph_calls::{GraphFacts, GraphFunctions, GraphRelation};
 use crate::load::{NO_STREAM, Numbers, function, may_come};
 use crate::rows::{
     AnchorRow, CallRow, CounterRow, LossRow, ProcessRow, Row, StreamRow, TablesRow, TaskRow,
@@ -303,8 +303,8 @@ impl Indexer {
         let concern = self.graph_functions.concern(&facts);
         let replays = &mut self.totals.replays;
         match (concern, call.graph) {
-            (Concern::Nothing, _) => return,
-            (Concern::Replay, Some(graph)) => {
+            (GraphRelation::Nothing, _) => return,
+            (GraphRelation::Replay, Some(graph)) => {
                 *replays.entry((process, graph.serial)).or_default() += 1;
                 return;
             }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::super::action::{Memory as Used, StreamPosition};
+use super::super::action::{MemoryAccesses as Used, StreamPosition};
 use super::super::area::Area;
 use super::super::graphs::Graph;
-use super::super::memory::{Memory, Use};
-use super::super::{Fact, Note};
+use super::super::memory::{MemoryHistory, MemoryUse};
+use super::super::{NotedCall, OrderFact};
 use super::{MOST_ALLOCATIONS, Process};
 
 impl Process {
@@ -39,8 +39,8 @@ impl Process {
         &mut self,
         place: StreamPosition,
         used: &Used,
-        note: Note,
-        facts: &mut Vec<Fact>,
+        note: NotedCall,
+        facts: &mut Vec<OrderFact>,
     ) {
         let Some((slot, position)) = self.submitted(place) else {
             return;
@@ -55,12 +55,12 @@ impl Process {
         }
         lane.clock.prune(host);
         let clock = &lane.clock;
-        let is_before = |it: &Use| {
+        let is_before = |it: &MemoryUse| {
             let reached = host.at(it.slot).max(clock.at(it.slot));
             it.slot == slot || it.position <= reached
         };
         facts.extend(race(&self.memory, used, note, is_before));
-        let by = Use {
+        let by = MemoryUse {
             slot,
             position,
             note,
@@ -84,12 +84,12 @@ impl Process {
         &mut self,
         place: StreamPosition,
         serial: Option<u32>,
-        note: Note,
-        facts: &mut Vec<Fact>,
+        note: NotedCall,
+        facts: &mut Vec<OrderFact>,
     ) {
         let graph = serial.and_then(|serial| self.graphs.take(serial));
         let freed = graph.as_ref().and_then(Graph::freed);
-        facts.extend(freed.map(|freed| Fact::ReplaysFreed { by: note, freed }));
+        facts.extend(freed.map(|freed| OrderFact::ReplaysFreed { by: note, freed }));
         if self.graphs_wait {
             self.lose(place);
         } else if freed.is_none() {
@@ -108,8 +108,8 @@ impl Process {
         &mut self,
         place: Option<StreamPosition>,
         used: &Used,
-        note: Note,
-        facts: &mut Vec<Fact>,
+        note: NotedCall,
+        facts: &mut Vec<OrderFact>,
     ) {
         let lane = place.and_then(|place| self.lanes.get(&place.0));
         let is_unknown = lane.is_some_and(|it| it.is_unknown(&self.host));
@@ -117,7 +117,7 @@ impl Process {
             (Some(from), to) if used.is_host[1] => {
                 let missing = self.written.missing(from);
                 if missing > 0 && !is_unknown {
-                    facts.push(Fact::ReadsUnwritten { by: note, missing });
+                    facts.push(OrderFact::ReadsUnwritten { by: note, missing });
                 }
                 to.iter().for_each(|it| self.written.write(it));
             }
@@ -128,8 +128,8 @@ impl Process {
     }
 
     /// The host does it now: earlier submissions must be done.
-    pub(super) fn host_uses(&mut self, used: &Used, note: Note, facts: &mut Vec<Fact>) {
-        let is_before = |it: &Use| it.position <= self.host.at(it.slot);
+    pub(super) fn host_uses(&mut self, used: &Used, note: NotedCall, facts: &mut Vec<OrderFact>) {
+        let is_before = |it: &MemoryUse| it.position <= self.host.at(it.slot);
         facts.extend(race(&self.memory, used, note, is_before));
     }
 
@@ -137,8 +137,8 @@ impl Process {
         &mut self,
         place: StreamPosition,
         used: Used,
-        note: Note,
-        facts: &mut Vec<Fact>,
+        note: NotedCall,
+        facts: &mut Vec<OrderFact>,
     ) {
         let sides = [&used.reads, &used.writes].into_iter().zip(used.is_host);
         let mut of_host = sides.filter(|(_, is_host)| *is_host);
@@ -170,18 +170,18 @@ impl Process {
         &mut self,
         address: u64,
         is_checked: bool,
-        note: Note,
-        facts: &mut Vec<Fact>,
+        note: NotedCall,
+        facts: &mut Vec<OrderFact>,
     ) {
         self.written.free(address);
         let Some((end, is_host)) = self.allocations.remove(&address) else {
             return;
         };
         let range = address..end;
-        let is_before = |it: &Use| it.position <= self.host.at(it.slot);
+        let is_before = |it: &MemoryUse| it.position <= self.host.at(it.slot);
         let shared = self.memory.conflict(&range, true, is_before);
         let shared = shared.filter(|_| is_checked);
-        facts.extend(shared.map(|it| Fact::freed(it, note, is_host)));
+        facts.extend(shared.map(|it| OrderFact::freed(it, note, is_host)));
         self.memory.forget(&range);
         self.graphs.free(&range, note);
     }
@@ -191,8 +191,8 @@ impl Process {
         &mut self,
         place: StreamPosition,
         address: u64,
-        note: Note,
-        facts: &mut Vec<Fact>,
+        note: NotedCall,
+        facts: &mut Vec<OrderFact>,
     ) {
         self.written.free(address);
         let (Some((slot, _)), Some((end, is_host))) =
@@ -203,10 +203,10 @@ impl Process {
         let range = address..end;
         let lane = self.lanes.get(&place.0);
         if let Some(lane) = lane.filter(|it| !it.is_unknown(&self.host)) {
-            let reached = |it: &Use| self.host.at(it.slot).max(lane.clock.at(it.slot));
-            let is_before = |it: &Use| it.slot == slot || it.position <= reached(it);
+            let reached = |it: &MemoryUse| self.host.at(it.slot).max(lane.clock.at(it.slot));
+            let is_before = |it: &MemoryUse| it.slot == slot || it.position <= reached(it);
             let shared = self.memory.conflict(&range, true, is_before);
-            facts.extend(shared.map(|it| Fact::freed(it, note, is_host)));
+            facts.extend(shared.map(|it| OrderFact::freed(it, note, is_host)));
         }
         self.memory.forget(&range);
         self.graphs.free(&range, note);
@@ -215,11 +215,11 @@ impl Process {
 
 /// The race of a use of memory with an unordered earlier one: for its writes, or else for its reads.
 fn race(
-    memory: &Memory,
+    memory: &MemoryHistory,
     used: &Used,
-    note: Note,
-    is_before: impl Fn(&Use) -> bool + Copy,
-) -> Option<Fact> {
+    note: NotedCall,
+    is_before: impl Fn(&MemoryUse) -> bool + Copy,
+) -> Option<OrderFact> {
     let writes = used.writes.as_ref().map(|area| (area, true));
     let reads = used.reads.as_ref().map(|area| (area, false));
     writes.into_iter().chain(reads).find_map(|(area, writes)| {
@@ -229,6 +229,6 @@ fn race(
         let first = shared.before.note.number;
         let others = each.filter(|it| it.before.note.number == first);
         shared.bytes += others.map(|it| it.bytes).sum::<u64>();
-        Some(Fact::race(shared, note, writes))
+        Some(OrderFact::race(shared, note, writes))
     })
 }

@@ -36,7 +36,7 @@ const INPUTS: [&str; 17] = [
     "crates/outside/engine-frida",
     "examples/demo",
 ];
-/// Where `crates/inject/tables` has the sources that are generated from the hook table.
+/// Environment variable with the folder of the sources that `crates/inject/tables` generated.
 const GENERATED: &str = "DEP_ASCEND_TRACE_TABLES_GENERATED";
 /// Constants that `embedded.rs` always has. One of them is empty if its file was not built.
 const NAMES: [&str; 5] = ["INTERPOSER", "SOFTACL", "OPERATORS", "DEMO", "ENGINE"];
@@ -77,8 +77,8 @@ fn copy_generated(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Lets the examples link to the software runtime. It passes an argument for the linker: a search path
-/// of cargo would come before the user's own runtime in `cargo run`.
+/// Lets the examples link to the software runtime. Uses an argument of the linker, since
+/// cargo would put its own search path before the user's runtime in `cargo run`.
 fn link_examples(library: &Path) {
     if let Some(folder) = library.parent() {
         println!("cargo:rustc-link-arg-examples=-L{}", folder.display());

@@ -34,7 +34,7 @@ pub(crate) fn record_call(state: &ThreadState, record: &CallRecord<'_>) -> bool 
     )
 }
 
-/// More than any function has strings.
+/// Upper bound of the string arguments of a function.
 const MOST_STRINGS: usize = 4;
 
 /// References to the strings of a call that are too long for its record, by position.
@@ -84,13 +84,13 @@ fn argument_texts<'a>(
         })
 }
 
-/// The first bytes of the string at an address that the program passed to the runtime: `most` at most.
+/// At most the first `most` bytes of the string at an address that the program passed to the runtime.
 pub(crate) fn text<'a>(address: u64, most: usize) -> Option<&'a [u8]> {
     // SAFETY: the table calls an argument a string only if the runtime reads it up to its NUL.
     unsafe { long_texts::c_string(address as usize as *const c_char, most) }
 }
 
-/// The thread's name may have changed: most are named after they have begun.
+/// Records the thread's name again if it changed: most threads get a name after their start.
 pub(crate) fn rename(state: &ThreadState) {
     let name = own_name();
     if state.changes_name(name) {

@@ -1,4 +1,4 @@
-//! Shows a made-up trace, for looking at the view while changing it.
+//! Opens the view on a synthetic trace, to try changes of the view.
 //!
 //! `look` shows a small trace, `look live` lets it grow, `look N` shows N steps of a long one.
 
@@ -37,7 +37,7 @@ struct Playback {
     overview: RecordingOverview,
     has_more: bool,
     begin: Instant,
-    /// Rows per second; everything at once without.
+    /// Rows per second; `None` for all rows at once.
     pace: Option<f64>,
     taken: usize,
     log: GeneratedLog,

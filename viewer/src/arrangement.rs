@@ -1,4 +1,4 @@
-//! How the user wants the lanes: which ones on top, which ones not at all, which ones together.
+//! The user's arrangement of the lanes: which ones on top, which ones not at all, which ones together.
 
 mod plan;
 
@@ -14,8 +14,7 @@ use crate::item::TrackKey;
 pub(crate) enum LaneGroup {
     /// The streams of a process on a device.
     Device(ProcessId, u32),
-    /// The streams of a process on a device that never had a task. They are folded unless they were
-    /// opened.
+    /// The streams without tasks of a process on a device. They are folded until the user opens them.
     Unused(ProcessId, u32),
     /// The threads of a process.
     Threads(ProcessId),
@@ -23,18 +22,18 @@ pub(crate) enum LaneGroup {
     Nested(ThreadId),
 }
 
-/// The user's wishes.
+/// The lanes that the user pinned, hid, folded and filtered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneArrangement {
     /// In the order in which they are shown.
     pub(crate) pinned: Vec<TrackKey>,
     hidden: BTreeSet<TrackKey>,
     folded: BTreeSet<LaneGroup>,
-    /// Groups that are folded of themselves, and were opened.
+    /// Groups that are folded by default, and that the user opened.
     opened: BTreeSet<LaneGroup>,
-    /// What new lanes are arranged by.
+    /// The plan by which new lanes are arranged.
     plan: plan::LayoutPlan,
-    /// What names of lanes must have, in small letters.
+    /// Words that a shown lane's name must contain, in lower case.
     pub(crate) filter: String,
 }
 
@@ -87,7 +86,7 @@ impl LaneArrangement {
         };
     }
 
-    /// Tells whether anything was folded.
+    /// Returns whether anything was folded.
     pub(crate) fn unfold_all(&mut self) -> bool {
         !std::mem::take(&mut self.folded).is_empty()
     }
@@ -96,7 +95,7 @@ impl LaneArrangement {
         self.hidden.contains(&key)
     }
 
-    /// Hides a lane; of a thread all lines.
+    /// Hides a lane; for a thread, all its lines.
     pub(crate) fn hide(&mut self, key: TrackKey) {
         self.hidden.insert(key);
         self.pinned.retain(|pinned| *pinned != key);
@@ -106,7 +105,7 @@ impl LaneArrangement {
         self.hidden.len()
     }
 
-    /// Shows all lanes, for any name. Returns whether any was hidden.
+    /// Shows all lanes: clears the filter and the hidden lanes. Returns whether any was hidden.
     pub(crate) fn show_all(&mut self) -> bool {
         let filtered = !std::mem::take(&mut self.filter).is_empty();
         !std::mem::take(&mut self.hidden).is_empty() || filtered
@@ -123,7 +122,7 @@ impl LaneArrangement {
         pins
     }
 
-    /// Whether a lane is wanted at all.
+    /// Whether a lane is not hidden and passes the filter.
     pub(crate) fn wants(&self, trace: &Trace, key: TrackKey) -> bool {
         let key = key.shown(trace);
         let first = match key {

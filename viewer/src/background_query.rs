@@ -1,5 +1,5 @@
-//! A search through a whole long recording, part by part, while the view continues. The source lends
-//! its recording; a search that has to wait continues at its last place.
+//! A search through a whole long recording, part by part, while the view continues. A search
+//! borrows the recording of the source. A paused search resumes where it stopped.
 
 mod calls;
 mod critical;
@@ -25,10 +25,10 @@ use crate::ranges::RangeLines;
 use crate::search::SearchMatch;
 use crate::stable_id::StableId;
 
-/// Subject of a search.
+/// A search of a whole recording that runs in the background: its number, its kind and its position.
 #[derive(Debug)]
 pub struct BackgroundQuery {
-    /// Counts the jobs of a view.
+    /// Number of this job in its view.
     pub(crate) number: u64,
     pub(crate) kind: QueryKind,
     pub(crate) course: QueryPosition,
@@ -36,7 +36,7 @@ pub struct BackgroundQuery {
 
 #[derive(Debug)]
 pub(crate) enum QueryKind {
-    /// The next match of a question.
+    /// The next match of a search.
     Match(Box<MatchQuery>),
     /// The next stall, or the longest ones.
     Stalls(Box<StallQuery>),
@@ -83,7 +83,7 @@ impl QueryPosition {
         self.towards == SearchDirection::Later
     }
 
-    /// Goes on behind a range that has been looked at.
+    /// Moves on past a searched range.
     fn move_past(&mut self, range: TimeRange) {
         self.next = match self.towards {
             SearchDirection::Later => range.end.saturating_add(1),
@@ -121,7 +121,7 @@ impl QueryPosition {
         true
     }
 
-    /// The finished share of the way at a timestamp, from 0 to 1.
+    /// The fraction searched at a timestamp, from 0 to 1.
     pub(crate) fn share(&self, span: TimeRange, reached: i64) -> f64 {
         let inside = |time: i64| span.clamp(time);
         let (begun, reached) = (inside(self.begun), inside(reached));
@@ -149,12 +149,12 @@ impl QueryPosition {
 }
 
 impl BackgroundQuery {
-    /// Counts the jobs of a view.
+    /// Number of this job in its view.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Continues until it is done. `keep_on` gets the progress, and returns false to make it wait.
+    /// Continues until it is done. `keep_on` receives the progress, and returns false to pause the search.
     /// Returns whether it is done.
     ///
     /// # Errors
@@ -185,7 +185,7 @@ pub(crate) struct FoundElsewhere {
 }
 
 impl FoundElsewhere {
-    /// A match of a question.
+    /// A match of a search.
     fn of_match(trace: &Trace, found: SearchMatch) -> Option<Self> {
         let range = match found {
             SearchMatch::Item(item) => return Some(Self::of(trace, item)),

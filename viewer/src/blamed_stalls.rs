@@ -1,4 +1,4 @@
-//! Who is to blame for each stall, made where the recording is read, and words for it.
+//! The culprit of each stall, found by the thread that reads the recording, and its text.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use ascend_trace_recording::Trace;
 
 use crate::display_names;
 
-/// A number for whom is to blame, as long as the view lasts.
+/// Number of a culprit, valid for the lifetime of the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlameId(u32);
 
-/// Everyone who was to blame for a stall that was listed.
+/// All culprits of stalls that were listed, by `BlameId`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlameTable {
     all: Vec<Blame>,
@@ -33,11 +33,11 @@ impl BlameTable {
     }
 }
 
-/// The stalls of a trace with whom is to blame for each.
+/// The stalls of a trace, each with its culprit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlamedStalls {
     blames: Vec<Blame>,
-    /// With the place of its blame.
+    /// Each with the index of its culprit in `blames`.
     stalls: Vec<(Stall, u32)>,
 }
 
@@ -64,7 +64,7 @@ impl BlamedStalls {
         StallGroups::of_places(&self.blames, stalls).rows()
     }
 
-    /// The longest of the stalls that someone is to blame for and that are `wanted`.
+    /// The longest of the `wanted` stalls of one culprit.
     pub(crate) fn longest(
         &self,
         blame: &Blame,
@@ -89,7 +89,7 @@ pub(crate) fn is_grouped(stall: &Stall, least: i64) -> bool {
     stall.cause.is_notable() && stall.length() >= least
 }
 
-/// Whom a group blames.
+/// The text of a culprit.
 pub(crate) fn text_of_blame(trace: &Trace, blame: &Blame) -> String {
     let stream = |id| display_names::lane(trace, crate::item::TrackKey::Stream(id));
     let whom = match &blame.whom {

@@ -1,12 +1,11 @@
-//! Calls of a host thread on screen, summed up by nesting: the state of that view, and the places of
-//! its boxes.
+//! The flame graph of a host thread: its state and its layout.
 
 use ascend_trace_analysis::calls::{CallTree, Frame};
 use ascend_trace_recording::{ThreadId, Trace};
 
 use crate::list::ListInputs;
 
-/// Least width of the box under the cursor, as far as its surroundings can be left out.
+/// Least width of the box under the cursor. Outer nodes are left out to reach it.
 const WIDE: u32 = 12;
 
 /// The view of a thread.
@@ -31,7 +30,7 @@ pub(crate) struct FlameBox {
 }
 
 impl FlameGraph {
-    /// Another tree, with the cursor on the node of the same names.
+    /// Replaces the tree. The cursor stays on the node with the same path.
     pub(crate) fn renew(&mut self, tree: CallTree, is_whole: bool) {
         let path = self.tree.path(self.cursor).into_iter().skip(1);
         let path: Vec<Frame> = path
@@ -42,7 +41,7 @@ impl FlameGraph {
         self.is_whole = is_whole;
     }
 
-    /// Into what took most of the time.
+    /// Moves to the child with the most time.
     pub(crate) fn descend(&mut self) {
         let node = &self.tree.nodes()[self.cursor];
         self.cursor = node.children.first().copied().unwrap_or(self.cursor);
@@ -53,7 +52,7 @@ impl FlameGraph {
         self.cursor = self.tree.nodes()[self.cursor].parent;
     }
 
-    /// Moves to the sibling.
+    /// Moves to the next or the previous sibling.
     pub(crate) fn move_to_sibling(&mut self, forward: bool) {
         let nodes = self.tree.nodes();
         let siblings = &nodes[nodes[self.cursor].parent].children;
@@ -136,7 +135,7 @@ impl FlameGraph {
         level.saturating_sub(rows)
     }
 
-    /// How a node is called.
+    /// The name of a node.
     pub(crate) fn name<'a>(&'a self, trace: &'a Trace, place: usize) -> &'a str {
         match &self.tree.nodes()[place].frame {
             Frame::Thread => "all",

@@ -1,5 +1,4 @@
-//! A queue between one thread that puts in and one that takes out, without a lock: neither has to
-//! wait when the other loses its processor.
+//! A queue without locks between one producer and one consumer: neither waits while the other is preempted.
 //!
 //! Items are in linked segments: small ones, since thousands of queues may exist with an item each.
 //! Emptied segments are kept for the side that puts in, so that a steady flow allocates nothing.
@@ -22,6 +21,7 @@ struct Segment<T> {
     items: [UnsafeCell<MaybeUninit<T>>; SEGMENT_ITEMS],
 }
 
+/// A queue for one producer and one consumer.
 pub(crate) struct SpscQueue<T: Copy> {
     /// Where the next item is taken out. Only the taking side uses it.
     first: AtomicPtr<Segment<T>>,
@@ -30,8 +30,9 @@ pub(crate) struct SpscQueue<T: Copy> {
     /// Emptied segments, linked to each other. Only the putting side takes one away, so one that it sees on top stays linked
     /// to the next one until then.
     spare: AtomicPtr<Segment<T>>,
-    /// Segments that the putting side has made less those that it has freed, and those that the taking side has freed.
+    /// Segments that the putting side has allocated, without those that it has freed.
     made: AtomicU32,
+    /// Segments that the taking side has freed.
     freed: AtomicU32,
     put: AtomicU64,
     taken: AtomicU64,
@@ -87,7 +88,7 @@ impl<T: Copy> SpscQueue<T> {
         true
     }
 
-    /// Puts an empty segment on the spare ones.
+    /// Pushes an empty segment onto the spare list.
     fn keep(&self, segment: *mut Segment<T>) {
         let mut top = self.spare.load(Relaxed);
         loop {
@@ -222,7 +223,7 @@ impl<T: Copy> SpscQueue<T> {
         })
     }
 
-    /// Frees a segment that only the caller knows.
+    /// Frees a segment that no other thread can reach.
     fn free(segment: *mut Segment<T>) {
         if let Some(segment) = NonNull::new(segment) {
             // SAFETY: `make_segment` made it, and the caller owns it.

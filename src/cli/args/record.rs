@@ -1,4 +1,4 @@
-//! The words of a recording.
+//! Options of `record`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

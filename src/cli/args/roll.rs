@@ -1,4 +1,4 @@
-//! The words of a recording that goes on in further files.
+//! Options of a recording that is continued in further files.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! The words of a recording's window: when it begins and when it ends.
+//! Options of a recording's window: when it begins and when it ends.
 
 use std::time::Duration;
 
@@ -18,20 +18,20 @@ pub(crate) struct WindowArgs {
     #[arg(long, value_name = "DURATION", value_parser = parse_positive_duration, conflicts_with_all = ["start_at", "paused"])]
     delay: Option<Duration>,
 
-    /// Record for this time, from the begin of the recording on. The program runs on
+    /// Record for this time, from the start of the recording. The program runs on
     #[arg(long, value_name = "DURATION", value_parser = parse_positive_duration, conflicts_with = "stop_at")]
     duration: Option<Duration>,
 
-    /// Begin to record where this begins, in each process: `range=NAME`, `step=N`, `graph=N` (replay number N),
+    /// Start to record when this begins, in each process: `range=NAME`, `step=N`, `graph=N` (replay number N),
     /// `call=FUNCTION#N` (its call number N), or `signal=USR1` (sent to the tool)
     #[arg(long, value_name = "WHAT", value_parser = border, conflicts_with = "paused")]
     start_at: Option<WindowBound>,
 
-    /// Record until this ends, in each process
+    /// Record until this has happened, in each process
     #[arg(long, value_name = "WHAT", value_parser = border)]
     stop_at: Option<WindowBound>,
 
-    /// Begin with a pause, which `ascend_trace.resume()` in the program ends
+    /// Start paused, until the program calls `ascend_trace.resume()`
     #[arg(long)]
     paused: bool,
 }
@@ -100,7 +100,7 @@ fn no_number(kind: &str) -> String {
     format!("{kind}= needs a number, such as {kind}=3")
 }
 
-/// A number from 1.
+/// Parses a number of at least 1.
 fn count(text: &str) -> Option<u32> {
     text.parse().ok().filter(|it| *it > 0)
 }
@@ -112,7 +112,7 @@ fn call(value: &str) -> Result<Condition, String> {
     match place.and_then(|id| u16::try_from(id).ok()) {
         Some(function) => Ok(Condition::Call { function, count }),
         None => Err(format!(
-            "`{name}` is no function of ascend-trace hooks: use one of its list"
+            "`{name}` is not a hooked function: ascend-trace hooks lists them"
         )),
     }
 }

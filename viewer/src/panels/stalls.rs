@@ -1,4 +1,4 @@
-//! The longest stalls.
+//! The panel that lists the longest stalls.
 
 use ascend_trace_analysis::{Blame, Cause, Lane, Stall};
 
@@ -33,7 +33,7 @@ const COLUMNS: &[ListColumn] = &[
 pub(crate) enum StallPanel {
     All,
     Cause(Cause),
-    /// Those that have the same to blame.
+    /// Stalls with one culprit.
     Blame(BlameId),
 }
 
@@ -83,7 +83,7 @@ impl Panel for StallPanel {
         true
     }
 
-    /// From the stalls of a group to the groups.
+    /// Returns from the stalls of a group to the list of groups.
     fn on_escape(&self, app: &mut App, world: ViewData<'_>, origin: ViewPosition) {
         app.restore(origin);
         if let Self::Blame(id) = *self {
@@ -152,7 +152,7 @@ fn content(app: &App, world: ViewData<'_>, which: StallPanel) -> PanelContent {
     }
 }
 
-/// Who is to blame for all that is listed.
+/// The common culprit of the listed stalls.
 fn culprit_text(app: &App, world: ViewData<'_>, which: StallPanel) -> String {
     let blame = match which {
         StallPanel::Blame(id) => app.document.blames.get(id),
@@ -165,7 +165,7 @@ fn culprit_text(app: &App, world: ViewData<'_>, which: StallPanel) -> String {
     blame.map(words).unwrap_or_default()
 }
 
-/// Those of all of a long recording.
+/// The longest stalls of a whole recording that is loaded in parts.
 fn whole_recording_content(
     app: &App,
     world: ViewData<'_>,

@@ -1,4 +1,4 @@
-//! Several lanes in one line: how busy they are together, and with what mostly.
+//! Several lanes in one line: their common busy time and their main category.
 
 use ascend_trace_recording::TimeRange;
 use ratatui::buffer::Buffer;
@@ -14,7 +14,7 @@ use crate::tracks::SliceTrack;
 use super::Scene;
 use super::track::DOTS;
 
-/// Lanes that are looked at. More would not change the picture, only its cost.
+/// Lanes that one line samples. More would cost time, and hardly change the picture.
 const MAX_LANES: usize = 32;
 
 pub(crate) fn tracks(scene: &Scene<'_>, group: LaneGroup) -> Vec<TrackKey> {
@@ -66,7 +66,7 @@ pub(crate) fn draw(
     }
 }
 
-/// Where there is nothing to draw, it is said why.
+/// Draws the reason for an empty line.
 fn unused(scene: &Scene<'_>, number: usize, line: Rect, buffer: &mut Buffer) {
     let text = format!("{}  c: open", idle_streams::words(number));
     let style = scene.app.theme.faint();

@@ -18,7 +18,8 @@ pub const HEADER_BYTES: usize = LARGEST_PAGE;
 pub const CHANNEL_BYTES: usize = 128;
 /// Threads that can be recorded at one time.
 pub const CHANNELS: usize = 4096;
-/// Bytes of a segment: large enough that taking one is rare, small enough for 128 idle threads.
+/// Bytes of a segment: large enough that taking one is rare, small enough that 128 idle
+/// threads have one each in the smallest memory budget.
 pub const SEGMENT_BYTES: usize = 64 * 1024;
 /// Slots of a segment; slot 0 is the segment's header.
 pub const SEGMENT_SLOTS: usize = SEGMENT_BYTES / SLOT_BYTES;
@@ -56,7 +57,7 @@ pub enum Timing {
     Events,
     /// As `Events`, but on a busy stream a task begins with the end event of the one before it.
     Chained,
-    /// Event pairs around every so manieth task of a stream.
+    /// Event pairs around every Nth task of a stream.
     Sample(u32),
     /// `Events`, `Chained` or `Sample` for each stream, by how long its tasks are and by the chip.
     Auto,
@@ -66,7 +67,7 @@ pub enum Timing {
     Both,
 }
 
-/// Events may take a part of a stream's time. A budget is this part, times this number; 0 is no limit.
+/// A budget of this value lets events take all of a stream's time. Budgets are in 1/10,000 of it; 0 means no limit.
 pub const WHOLE_BUDGET: u32 = 10_000;
 
 /// Marks the code of `Timing::Sample`; the other bits are its number.
@@ -99,8 +100,8 @@ impl Timing {
     }
 }
 
-/// The number of the counter of the architecture that this is built for. A program of another one, in
-/// an emulator, has no such counter, and must not take its own for it.
+/// Code of the architecture's tick counter. An emulated program of another architecture must not read its own counter
+/// as the host's.
 const COUNTER: u32 = match () {
     () if cfg!(target_arch = "x86_64") => 1,
     () if cfg!(target_arch = "aarch64") => 2,

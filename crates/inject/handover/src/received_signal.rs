@@ -14,7 +14,7 @@ const NOT_PASSED_ON: [i32; 8] = [
     libc::SIGSTOP,
 ];
 
-/// Signals that stop a process: the kernel decides by the process group how they act.
+/// Signals of job control: the kernel stops a process by them only if its process group is not orphaned.
 const STOPPING: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
 /// The first number after the signals with names.
@@ -42,13 +42,13 @@ pub struct ReceivedSignal {
 unsafe impl Send for ReceivedSignal {}
 
 impl ReceivedSignal {
-    /// From the data of the kernel.
+    /// Wraps the kernel's `siginfo_t`.
     #[must_use]
     pub fn new(info: libc::siginfo_t) -> Self {
         Self { info }
     }
 
-    /// Its number.
+    /// The signal number.
     #[must_use]
     pub fn number(&self) -> i32 {
         self.info.si_signo
@@ -104,7 +104,7 @@ fn check_result(result: i32) -> io::Result<()> {
     }
 }
 
-/// All signals that a process can get in the place of another one.
+/// All signals that this process can receive for the program and pass on.
 pub fn passable() -> impl Iterator<Item = i32> {
     let named =
         (1..FIRST_WITHOUT_NAME).filter(|it| !NOT_PASSED_ON.contains(it) && !STOPPING.contains(it));

@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 
 use crate::home;
 
-/// The file has the name of the session file, and this.
+/// Suffix that the announcement file adds to the session file's name.
 pub(crate) const SUFFIX: &str = ".inner";
-/// Each line begins with it.
+/// Prefix of each line.
 const LINE_PREFIX: &[u8] = b"inner ";
 /// A trace without a name, which goes to standard output.
 const UNNAMED: &[u8] = b"-";
-/// Bytes that are read of the file. Only a program that starts recorders by the thousand has more.
+/// At most this number of bytes is read. Only a program that starts thousands of recorders exceeds it.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// A recorder that has started a program inside a recording.
@@ -37,7 +37,7 @@ impl NestedRecorder {
         Self { pid, trace }
     }
 
-    /// Leaves this for the owner of a session file.
+    /// Writes this recorder's line for the owner of a session file.
     ///
     /// # Errors
     /// The file is no session file of this user, its owner has ended, or there is no room.
@@ -132,7 +132,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.read(true).custom_flags(home::CAREFULLY).open(path)
 }
 
-/// The name without line ends.
+/// The path with its line ends escaped.
 fn escaped(path: &Path) -> Vec<u8> {
     let mut escaped = Vec::new();
     for byte in path.as_os_str().as_bytes() {

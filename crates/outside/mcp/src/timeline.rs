@@ -5,11 +5,11 @@ use std::path::Path;
 
 use ascend_trace_recording::units::duration;
 
-/// Lines of a result.
+/// Lines of a result: by default, and at most.
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 500;
 
-/// Which lines are wanted.
+/// The range of lines to return.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineRange {
     pub(crate) skip: usize,
@@ -36,7 +36,7 @@ fn number(row: &CsvRow, name: &str) -> Option<i64> {
     text(row, name).parse().ok()
 }
 
-/// A line, and when its slice begins.
+/// The length of a slice in ns, and its line of text.
 type TimedLine = (i64, String);
 
 /// The timeline in a folder of CSV tables.
@@ -54,7 +54,7 @@ pub(crate) fn of_tables(folder: &Path, wanted: LineRange) -> Result<String, Stri
     Ok(page(&timed, untimed, wanted))
 }
 
-/// The wanted lines, with times from the begin of the first one, and how to go on.
+/// The wanted lines, with times from the begin of the first one, and how to ask for the next lines.
 fn page(timed: &[(i64, TimedLine)], untimed: usize, wanted: LineRange) -> String {
     let Some((first, _)) = timed.first() else {
         return format!(
@@ -84,7 +84,7 @@ fn page(timed: &[(i64, TimedLine)], untimed: usize, wanted: LineRange) -> String
     text
 }
 
-/// The line of a task: when it begins, how long it is, and its words.
+/// The begin, length and text of a task.
 fn task(row: &CsvRow) -> Option<(i64, TimedLine)> {
     let (begin, end) = (number(row, "begin_ns")?, number(row, "end_ns")?);
     let error = number(row, "err_ns").filter(|it| *it > 0);

@@ -1,4 +1,4 @@
-//! Where the steps of a recording are: the same work, again and again.
+//! Finds the steps of a recording: parts that repeat the same work.
 //!
 //! The program defines steps where it can (`named`): ranges of the hook inside Python, ranges with names like steps, or
 //! those that match a pattern. Such a step is a time of a host thread. Else steps are found in the requests of a thread

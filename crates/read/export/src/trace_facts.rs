@@ -1,4 +1,4 @@
-//! Counts over all parts of a trace.
+//! Totals over all parts of a trace that were exported.
 
 use ascend_trace_analysis::graphs::Graph;
 use ascend_trace_analysis::stats::Steps;
@@ -16,7 +16,7 @@ pub(crate) struct ExportTotals {
     pub(crate) untimed_tasks: u64,
     pub(crate) left_out_calls: u64,
     pub(crate) left_out_tasks: u64,
-    /// Dependencies that no pair of slices can show.
+    /// Dependencies without an arrow: at least one end has no slice.
     pub(crate) omitted_flows: u64,
     /// Of all processes, independent of the selection.
     steps: Steps,

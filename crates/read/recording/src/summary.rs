@@ -1,4 +1,4 @@
-//! Sums over stretches of a lane, for drawing more slices than there are columns.
+//! Summaries of lanes, to draw more slices than the screen has columns: counts and busy time by interval.
 
 use crate::category::Category;
 pub use crate::category::SLOTS;
@@ -6,10 +6,10 @@ pub use crate::category::SLOTS;
 /// Calls nested deeper than this share the deepest lane.
 pub const DEEPEST: u8 = 7;
 
-/// The widest entries begin with; it doubles as often as it must.
+/// Width in ns below which entries are merged first. It doubles until the entries fit.
 const FIRST_WIDTH: i64 = 1024;
 
-/// A stretch of a lane and what fills it.
+/// An interval of a lane: its slices, and their busy time by category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneEntry {
     pub begin: i64,
@@ -54,7 +54,7 @@ impl LaneEntry {
     }
 }
 
-/// Sums up a lane while its slices come, in a bounded number of entries: when there are too many,
+/// Summarises a lane from a stream of slices, in a bounded number of entries: when there are too many,
 /// neighbours are merged. Idle time takes no entries, so a burst after a pause keeps its detail.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneBuilder {
@@ -83,7 +83,7 @@ impl LaneBuilder {
         self.slices
     }
 
-    /// Takes a slice in. Slices come nearly in the order of their begins.
+    /// Adds a slice. Slices come nearly in the order of their begins.
     pub(crate) fn add(&mut self, begin: i64, end: i64, slot: usize) {
         let end = end.max(begin);
         self.slices += 1;
@@ -100,7 +100,7 @@ impl LaneBuilder {
         self.push(LaneEntry::of(begin, end, slot));
     }
 
-    /// Takes an entry in that another builder made.
+    /// Adds an entry of another builder.
     pub(crate) fn add_entry(&mut self, entry: &LaneEntry) {
         self.slices = self.slices.saturating_add(entry.count);
         match self.entries.last_mut() {
@@ -160,7 +160,7 @@ impl LaneBuilder {
     }
 }
 
-/// What fills a range of a lane.
+/// Slices and busy time by category in a range of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlotSums {
     pub count: u64,
@@ -194,7 +194,7 @@ impl SlotSums {
 #[derive(Clone, Debug, Default)]
 pub struct LaneSummary {
     entries: Vec<LaneEntry>,
-    /// Sums of all entries before the one at the same place.
+    /// Prefix sums: `before[i]` sums `entries[..i]`.
     before: Vec<SlotSums>,
 }
 

@@ -1,5 +1,5 @@
-//! The maps that programs write for `perf`, of code that they make at run time: a line is the begin and the
-//! size of a function in hexadecimal, and its name.
+//! Maps for `perf`: symbols of code that a program generates at run time. A line has the begin and the size of a
+//! function in hexadecimal, and its name.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,6 +9,7 @@ use std::path::Path;
 /// Bytes of a map that are read.
 const MOST: u64 = 256 << 20;
 
+/// The functions of a map: size and name by begin address.
 #[derive(Debug, Default)]
 pub(crate) struct PerfMap {
     functions: BTreeMap<u64, (u64, String)>,

@@ -106,7 +106,7 @@ pub struct Options {
     pub mspti: MsptiMode,
     /// How long its records take to come.
     pub mspti_late_ms: u64,
-    /// Every so manieth record is lost, or has no times; 0 is never.
+    /// Every Nth record is lost, or has no times; 0 is never.
     pub mspti_drop: u64,
     pub mspti_zero: u64,
     /// Records of one buffer come stream by stream, the last stream first.

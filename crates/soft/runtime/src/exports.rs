@@ -1,4 +1,4 @@
-//! The exported C functions: pointer and code translation only.
+//! The exported C functions. They only translate pointers and error codes.
 
 mod allocator;
 pub(crate) mod base;
@@ -36,7 +36,7 @@ mod versions;
 mod virtual_time;
 mod vmm;
 
-/// Does nothing. Its name distinguishes this library from the vendor's under any file name.
+/// Marks this library: the symbol distinguishes it from the vendor's under any file name.
 // SAFETY: nothing else in this library or AscendCL has this name.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn softacl_runtime() {}

@@ -2,7 +2,7 @@
 //!
 //! Submitting such tasks is in `submit`.
 //!
-//! A notify is a counter that is set to one and taken back by the wait that it let go.
+//! A notify is a counter: a record sets it to 1, and the wait that it releases resets it to 0.
 
 pub(crate) mod submit;
 
@@ -27,6 +27,7 @@ pub(crate) fn notifies() -> &'static Registry<Signal> {
     NOTIFIES.get()
 }
 
+/// A notify or a counting notify.
 pub(crate) struct Signal {
     pub(crate) handle: usize,
     lease: Arc<Lease>,
@@ -87,8 +88,8 @@ impl Signal {
         std::mem::take(&mut state.waiters)
     }
 
-    /// When the condition holds, the time since when; resets the signal if requested. Otherwise the
-    /// stream is woken at the next change. Called by the engine only.
+    /// Returns since when the value has met the condition, and resets the signal if requested. Returns `None` if
+    /// it does not meet it, and wakes the stream at the next change. Called by the engine only.
     pub(crate) fn try_wait(
         &self,
         condition: SignalCondition,
@@ -116,7 +117,7 @@ impl Signal {
         check(!self.device_use_only, "the notify is for the device only")
     }
 
-    /// Takes the signal back from the host.
+    /// Resets the value to 0 for a host call.
     pub(crate) fn clear(&self) {
         lock(&self.state).value = 0;
     }

@@ -21,7 +21,7 @@ pub(super) trait WordReader {
     }
 }
 
-/// Reads memory that is certainly mapped.
+/// Reads memory directly. The caller knows that it is mapped.
 pub(super) struct DirectReader;
 
 impl WordReader for DirectReader {
@@ -36,24 +36,25 @@ impl WordReader for DirectReader {
     }
 }
 
-/// Words that the kernel is asked for at a time, and bytes of them before the one that is wanted: frames lie above
-/// those that have called them.
+/// Words of one read by the kernel.
 const WORDS: usize = 256;
+/// Bytes that such a read begins before the wanted word: frames lie above those that have called them.
 const BEFORE: usize = 1536;
+/// Reads that are kept.
 const WINDOWS: usize = 2;
 /// The smallest page there is.
 const PAGE: usize = 4096;
 
-/// Lets the kernel read, which cannot fault. The last read is kept.
+/// Reads through a system call, which cannot fault. Keeps the last reads.
 pub(super) struct KernelReader {
     windows: [Window; WINDOWS],
     /// The one that is replaced next.
     next: Cell<usize>,
 }
 
-/// For threads that the interpreter may not wait for at its end: it frees their state and their frames,
-/// but never the objects that these refer to. The kernel reads the former. A read counts if the
-/// interpreter had not ended before it: then the referenced objects stay.
+/// Reads threads that the interpreter does not wait for at its end. It frees their state and frames, so the kernel reads
+/// those. It keeps the objects that they refer to, so those are read directly once a read of the state has succeeded
+/// before the interpreter ended.
 pub(super) struct GuardedReader<F> {
     checked: KernelReader,
     /// The used part of the thread's stack.

@@ -57,7 +57,7 @@ coded_enum! {
         LeftCalls = 11,
         /// Streams for which `--timing auto` went over to one event per task, for a while at least.
         ChainedStreams = 12,
-        /// Streams for which it went over to timing every so manieth task.
+        /// Streams for which it went over to timing every Nth task.
         SampledStreams = 13,
         /// Timed tasks that took less time than an event record does.
         ShortTasks = 14,
@@ -116,7 +116,7 @@ coded_enum! {
         Events = 1 "events",
         /// On a busy stream one event for each task.
         Chained = 2 "chained",
-        /// Every so manieth task.
+        /// Every Nth task.
         Sampled = 3 "sampled",
     }
 }

@@ -1,4 +1,4 @@
-//! A stream reset an event, and nothing puts this after a wait for the event on another stream. If the reset comes first,
+//! A stream reset an event, and nothing orders the reset after a wait for the event on another stream. If the reset comes first,
 //! the other stream does not see the record: it waits for the next one, or forever.
 //!
 //! Reset an event on the stream that waits for it, after the wait. If several streams wait for it, let the stream that resets

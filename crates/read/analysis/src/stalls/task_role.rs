@@ -38,7 +38,7 @@ impl TaskRole {
     }
 }
 
-/// `aclrtCreateEventExWithFlag`: a wait for such an event holds nothing up before the first record.
+/// Code of a creation by `aclrtCreateEventExWithFlag`: a wait for such an event does not block before its first record.
 const CREATED_EX: u8 = 2;
 
 /// Whether a wait really held its stream: it did not if its target was done before the wait was

@@ -1,15 +1,15 @@
-//! Progress of the log of a device, over all streams: entries of a stream may precede those of another that
-//! ran first.
+//! Progress of the hardware log of a device, over all streams. Entries of a stream may precede those of another stream
+//! that ran tasks earlier.
 
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
-/// Entries are handed over in batches, one after another; a batch is known by when it was read.
+/// How far the log is complete. Entries arrive in batches; a batch is identified by its read time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct BatchProgress {
     batch: HostNs,
     /// The latest begin in batches up to this one.
     newest: DeviceNs,
-    /// The same without this one, of which more may come.
+    /// The latest begin in the earlier batches. More entries of the newest batch may still arrive.
     complete: DeviceNs,
 }
 

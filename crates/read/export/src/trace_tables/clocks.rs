@@ -10,16 +10,18 @@ pub struct ClockRow {
     pub aligned_by: String,
     /// The reference host of its clock.
     pub reference: String,
-    /// The host that it has the collectives with; empty for the reference.
+    /// The host with which common collectives align this clock; empty for the reference.
     pub through: String,
-    /// The offset at this time of the host's clock, and its change in nanoseconds for each later
-    /// second.
+    /// The time on the host's clock at which `offset_ns` holds.
     pub at_ns: i64,
+    /// Offset to the reference clock at `at_ns`.
     pub offset_ns: i64,
+    /// Change of the offset in ns for each later second.
     pub rate_ppb: i64,
+    /// Error of the offset; none if only the time of day is known.
     pub bar_ns: Option<i64>,
     pub collectives: u64,
-    /// Where the bar holds, on its own clock.
+    /// The range in which the error holds, on the clock of the host.
     pub begin_ns: i64,
     pub end_ns: i64,
 }

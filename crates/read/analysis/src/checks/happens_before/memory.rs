@@ -23,7 +23,7 @@ pub(super) struct MemoryUse {
 struct PieceHistory {
     end: u64,
     write: Option<MemoryUse>,
-    /// Since then.
+    /// Reads since `write`.
     reads: Vec<MemoryUse>,
 }
 
@@ -34,12 +34,12 @@ impl PieceHistory {
     }
 }
 
-/// The memory of a process.
+/// The last uses of a process's memory.
 #[derive(Debug)]
 pub(super) struct MemoryHistory {
     /// By begin; they do not overlap.
     pieces: BTreeMap<u64, PieceHistory>,
-    /// From this number of pieces on, unnecessary ones are searched.
+    /// At this number of pieces, `tidy` removes those that are not needed.
     limit: usize,
 }
 
@@ -66,8 +66,8 @@ impl MemoryHistory {
         self.pieces.clear();
     }
 
-    /// The first use in a range that is not done before, and by how many bytes it overlaps.
-    /// Two reads do not disturb each other.
+    /// The first use in a range that conflicts with a new access, since it is not ordered before it, and the bytes that they
+    /// share. Two reads do not conflict.
     pub(super) fn conflict(
         &self,
         range: &Range<u64>,
@@ -108,7 +108,7 @@ impl MemoryHistory {
             .map(|(begin, piece)| (*begin, piece))
     }
 
-    /// From now on the history of a range begins again.
+    /// Discards the history of a range.
     pub(super) fn forget(&mut self, range: &Range<u64>) {
         self.split(range.start);
         self.split(range.end);

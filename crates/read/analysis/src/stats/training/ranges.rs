@@ -17,7 +17,7 @@ table_row! {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RangeStats {
     pub name: String => column("name", Text, |it: &Self| (&it.name).into(), "name of the ranges, with `#` for a number that only counts").text("range");
-    pub kind: String => column("kind", Word, |it: &Self| (&it.kind).into(), "`step`, `phase`, `module`, `loader`, `function`, `fetch`, `backward`, or the domain's name").text("kind");
+    pub kind: String => column("kind", Word, |it: &Self| (&it.kind).into(), "`step`, `phase`, `module`, `loader`, `function`, `fetch`, `backward`, the domain's name, or `mstx` without a domain").text("kind");
     => column("", Count, |it: &Self| it.time.count.into(), "how many there are").text("count");
     ..times!();
     pub self_ns: i64 => column("self_ns", Duration, |it: &Self| it.self_ns.into(), "time in no inner range").text("self");
@@ -64,7 +64,7 @@ impl RangeTotals {
         }
     }
 
-    /// All ranges are known.
+    /// Adds the durations of the ranges, once all are known.
     pub(super) fn close(&mut self, trace: &Trace, within: tables::Range) {
         let repeated = Repeated::of(trace);
         let own = own_times(trace, &repeated);

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 use ascend_trace_format::armed::{ARMED_VARIABLE, PAGE_PREFIX};
+use ascend_trace_format::session::SESSION_VARIABLE;
 use ascend_trace_ring::page_name;
 
 use crate::processes::{maps, place, status};
@@ -133,10 +134,22 @@ fn folder(pid: u32) -> anyhow::Result<PathBuf> {
     });
     match value {
         Some(folder) if folder.starts_with(b"/") => Ok(OsString::from_vec(folder.to_vec()).into()),
+        _ if is_recorded(&environment) => bail!(
+            "process {pid} was started with a recording, and takes no other one: `ascend-trace ctl {pid} status` shows it"
+        ),
         _ => bail!(
             "process {pid} is not armed: start it with `ascend-trace arm APP`, and attach to it then"
         ),
     }
+}
+
+/// Whether the environment of a process names a session.
+fn is_recorded(environment: &[u8]) -> bool {
+    let mut all = environment.split(|byte| *byte == 0);
+    all.any(|it| {
+        let value = it.strip_prefix(SESSION_VARIABLE.as_bytes());
+        value.is_some_and(|it| it.len() > 1 && it.starts_with(b"="))
+    })
 }
 
 /// The session that a recorder wants this process in. The process may not have joined it yet.

@@ -14,6 +14,7 @@ mod diff;
 mod docs;
 mod doctor;
 pub(crate) mod document_head;
+mod env;
 mod export;
 mod hooks;
 mod info;
@@ -32,6 +33,7 @@ mod report;
 mod report_page;
 mod requests;
 mod schema;
+mod serve;
 mod soft;
 mod stats;
 pub(crate) mod step_choice;
@@ -55,7 +57,7 @@ use crate::output::{ConfigArg, Verbosity, print, print_message, set_verbosity};
 use args::{ColorArg, Command, CommandLine, ThemeArg};
 
 /// Commands with the exit statuses of a recording.
-const RECORDING: [&str; 4] = ["record", "arm", "attach", "demo"];
+const RECORDING: [&str; 6] = ["record", "arm", "attach", "serve", "env", "demo"];
 
 /// Runs the command line and returns the exit status.
 pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
@@ -145,6 +147,8 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::Arm(args) => arm::run(args),
         Command::Attach(args) => attach::run(args),
         Command::Detach(args) => attach::detach(&args).map_err(Failure::from),
+        Command::Serve(args) => serve::run(args),
+        Command::Env(args) => env::run(args),
         Command::View(args) => view::run(&args).map_err(Failure::from),
         Command::Export(args) => export::run(&args).map_err(Failure::from),
         Command::Report(args) => report_page::run(&args).map_err(Failure::from),

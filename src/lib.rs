@@ -14,6 +14,7 @@ mod processes;
 mod quote;
 mod recorder;
 mod running_recording;
+mod server_place;
 mod stack_symbols;
 mod text_table;
 mod unpack;

@@ -1,5 +1,6 @@
 //! One recording from beginning to end: prepare, launch, collect, sum up.
 
+mod active;
 pub(crate) mod attach;
 mod description;
 mod live;
@@ -8,6 +9,7 @@ mod nested;
 mod report_output;
 mod reporter;
 pub(crate) mod ring;
+pub(crate) mod serve;
 mod standstill;
 mod summary;
 mod surviving_processes;
@@ -15,10 +17,9 @@ pub(crate) mod timing;
 pub(crate) mod window;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
 
@@ -26,7 +27,6 @@ use ascend_trace_format::filter::Filters;
 use ascend_trace_format::session::Timing;
 use ascend_trace_ring::Arena;
 
-use crate::control::{ControlServer, ControlledRecording};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::launch::elf::{self, ProgramFile};
 use crate::launch::program_terminal::ProgramTerminal;
@@ -34,18 +34,17 @@ use crate::launch::signals::SignalRelay;
 use crate::launch::{
     Environment, LaunchPlan, ProgramExit, StartedProgram, find_program, preflight, status_of,
 };
-use crate::metrics::{self, Metrics, MetricsEndpoint};
+use crate::metrics::{self, MetricsEndpoint};
 use crate::output::{print_detail, print_message, print_status};
 use crate::unpack::{self, InterposerFile};
+use active::ActiveRecording;
 use ascend_trace_collector::clock::TickClock;
 use ascend_trace_collector::dictionary;
 use ascend_trace_collector::file::TraceFile;
-use ascend_trace_collector::gauge::Gauge;
 use ascend_trace_collector::roll::RollOptions;
 use ascend_trace_collector::switchboard::{Switchboard, WindowClock};
 use ascend_trace_collector::target::TraceTarget;
-use ascend_trace_collector::{Collector, ProgramEnd, RecordingOutcome, Stop, session};
-use reporter::{Reporter, ReporterOptions};
+use ascend_trace_collector::{ProgramEnd, RecordingOutcome, session};
 use ring::RingPlan;
 use summary::{SummaryInput, SummaryLine};
 use window::WindowOptions;
@@ -118,7 +117,13 @@ pub(crate) fn record(plan: &RecordOptions) -> Result<RecordResult, Failure> {
     // An address that cannot be had is said before anything is made.
     let endpoint = plan.metrics.as_ref().map(MetricsEndpoint::open).transpose();
     let endpoint = endpoint.or_status(TOOL_FAILED)?;
-    let mut session = prepare(plan, program, clock).or_status(TOOL_FAILED)?;
+    let (mut session, environment) = prepare(plan, clock).or_status(TOOL_FAILED)?;
+    let launch = LaunchPlan {
+        words: plan.words.clone(),
+        program,
+        environment,
+        output_aside: plan.target == TraceTarget::Standard,
+    };
     let relay = SignalRelay::start()
         .context("cannot listen to signals")
         .or_status(TOOL_FAILED)?;
@@ -127,7 +132,7 @@ pub(crate) fn record(plan: &RecordOptions) -> Result<RecordResult, Failure> {
         false => None,
     };
     relay.starting();
-    let child = match session.launch.start(screen.as_mut()) {
+    let child = match launch.start(screen.as_mut()) {
         Ok(child) => child,
         Err(failure) => {
             session.file.discard();
@@ -135,11 +140,12 @@ pub(crate) fn record(plan: &RecordOptions) -> Result<RecordResult, Failure> {
         }
     };
     session.file.settle(child.pid());
-    let launch = session.launch.clone();
     let memory = std::fs::metadata(session.arena.path()).map_or(0, |file| file.len());
     let mut running = RunningProgram::new(session, child, relay, plan);
-    nested::announce(running.path.as_deref());
-    running.metrics = endpoint.and_then(|it| running.serve(it));
+    nested::announce(running.recording.path.as_deref());
+    if let Some(endpoint) = endpoint {
+        running.recording.serve_metrics(endpoint);
+    }
     let ended = match screen {
         Some(screen) => live::follow(running, screen, title(plan)),
         None => running.wait(),
@@ -182,9 +188,10 @@ fn title(plan: &RecordOptions) -> String {
 
 /// Everything that exists before the program.
 struct PreparedSession {
+    /// The reason in the file for an end that the user asks for, if it is not that of `ctl stop`.
+    stop_reason: Option<&'static str>,
     /// The hardware log is read.
     reads_log: bool,
-    launch: LaunchPlan,
     arena: Arena,
     board: Arc<Switchboard>,
     window: WindowClock,
@@ -192,11 +199,11 @@ struct PreparedSession {
     file: TraceFile,
 }
 
+/// Prepares a recording, and the environment of programs that join it.
 fn prepare(
     plan: &RecordOptions,
-    program: PathBuf,
     clock: TickClock,
-) -> anyhow::Result<PreparedSession> {
+) -> anyhow::Result<(PreparedSession, Environment)> {
     let interposer = unpack::interposer()?;
     let is_foreign = matches!(
         elf::inspect(&interposer.file),
@@ -246,20 +253,16 @@ fn prepare(
         Some(options) => file.with_roll(options, Arc::clone(&board)),
         None => file,
     };
-    Ok(PreparedSession {
+    let session = PreparedSession {
+        stop_reason: None,
         reads_log: matches!(plan.timing, Timing::Hardware | Timing::Both),
-        launch: LaunchPlan {
-            words: plan.words.clone(),
-            program,
-            environment,
-            output_aside: plan.target == TraceTarget::Standard,
-        },
         arena,
         board,
         window: plan.window.clock(),
         clock,
         file,
-    })
+    };
+    Ok((session, environment))
 }
 
 /// Libraries that are loaded before the program's.
@@ -287,72 +290,9 @@ fn limits() -> String {
 /// A program that is being recorded.
 struct RunningProgram {
     child: StartedProgram,
-    relay: SignalRelay,
-    /// None when the trace goes to standard output.
-    path: Option<PathBuf>,
+    recording: ActiveRecording,
     /// The session with the processes to wait for.
     wait_for: Option<PathBuf>,
-    stop: Arc<Stop>,
-    /// None when it could not be started.
-    collector: Option<JoinHandle<RecordingOutcome>>,
-    /// None when there is nothing to report on.
-    reporter: Option<Reporter>,
-    /// None when nothing is served to Prometheus.
-    metrics: Option<Metrics>,
-    /// None when no requests are taken.
-    control: Option<ControlServer>,
-    controlled: ControlledRecording,
-}
-
-/// Starts the threads that collect and write.
-fn collect(
-    session: PreparedSession,
-    stop: Arc<Stop>,
-) -> anyhow::Result<(JoinHandle<RecordingOutcome>, Arc<Gauge>)> {
-    let file = session.file.start()?;
-    let mut collector = Collector::new(session.arena, session.clock, file)
-        .with_window(session.board, session.window);
-    if session.reads_log {
-        collector = collector.with_log();
-    }
-    let gauge = collector.gauge();
-    let thread = std::thread::Builder::new()
-        .name("collector".into())
-        .spawn(move || collector.run(&stop))
-        .context("cannot start the collecting thread")?;
-    Ok((thread, gauge))
-}
-
-/// Starts the thread that reports. A recording does not depend on it.
-fn start_reporter(
-    path: Option<&Path>,
-    plan: &RecordOptions,
-    board: &Arc<Switchboard>,
-    gauge: &Arc<Gauge>,
-) -> Option<Reporter> {
-    let options = ReporterOptions {
-        watchdog: plan.watchdog,
-        changes_files: plan.ring.is_some() || plan.roll.is_some(),
-        takes_snapshots: plan.ring.as_ref().is_some_and(|it| it.watchdog.is_some()),
-    };
-    let reporter = Reporter::start(path, options, Arc::clone(board), Arc::clone(gauge));
-    if let Err(error) = &reporter {
-        print_message(format!(
-            "nothing is reported while the program runs: {error:#}"
-        ));
-    }
-    reporter.ok()
-}
-
-/// Starts to take requests of `ctl`. A recording does not depend on it: the name of the socket may be too long, for one.
-fn take_requests(session: &Path, recording: ControlledRecording) -> Option<ControlServer> {
-    let server = ControlServer::start(session, recording);
-    if let Err(error) = &server {
-        print_detail(format!(
-            "ascend-trace ctl cannot reach this recording: {error:#}"
-        ));
-    }
-    server.ok()
 }
 
 /// A recording that is complete.
@@ -372,78 +312,21 @@ impl RunningProgram {
         relay: SignalRelay,
         plan: &RecordOptions,
     ) -> Self {
-        let path = session.file.path().map(ToOwned::to_owned);
         let wait_for = plan.wait.then(|| session.arena.path().to_owned());
-        let stop = Arc::new(Stop::default());
-        plan.window.listen(&relay, &session.board);
-        if let Some(ring) = &plan.ring {
-            ring.listen(&relay, &session.board);
-        }
-        let (board, place) = (Arc::clone(&session.board), session.arena.path().to_owned());
-        let collector = collect(session, Arc::clone(&stop));
-        if let Err(error) = &collector {
-            print_message(format!(
-                "the program runs without being recorded: {error:#}"
-            ));
-        }
-        let (collector, gauge) = collector.ok().unzip();
-        let reporter = gauge.as_ref().and_then(|gauge| {
-            let reporter = start_reporter(path.as_deref(), plan, &board, gauge)?;
-            relay.on_quit(reporter.request_sender());
-            Some(reporter)
-        });
-        let gauge = gauge.unwrap_or_default();
-        let controlled = ControlledRecording {
-            program: child.pid(),
-            command: plan
-                .words
-                .iter()
-                .map(|it| it.to_string_lossy().into_owned())
-                .collect(),
-            trace: path.as_deref().and_then(|it| std::path::absolute(it).ok()),
-            begun: Instant::now(),
-            gauge,
-            board,
-            has_ring: plan.ring.is_some(),
-            has_several_files: plan.roll.is_some(),
-            timing: (plan.timing, plan.budget),
-            group: plan.ring.as_ref().and_then(|it| it.group.clone()),
-            is_attached: false,
-        };
-        let control = collector
-            .is_some()
-            .then(|| take_requests(&place, controlled.clone()))
-            .flatten();
+        let recording = ActiveRecording::start(session, child.pid(), relay, plan);
         // Signals that came meanwhile were kept.
-        relay.address(child.pid());
+        recording.relay.address(child.pid());
         Self {
             child,
-            relay,
-            path,
+            recording,
             wait_for,
-            stop,
-            collector,
-            reporter,
-            metrics: None,
-            control,
-            controlled,
         }
-    }
-
-    /// Serves metrics. A recording does not depend on it.
-    fn serve(&self, endpoint: MetricsEndpoint) -> Option<Metrics> {
-        let path = self.path.as_deref().filter(|_| self.collector.is_some());
-        let metrics = Metrics::start(endpoint, path, self.controlled.clone());
-        if let Err(error) = &metrics {
-            print_message(format!("no metrics are served: {error:#}"));
-        }
-        metrics.ok()
     }
 
     /// Waits for the program and completes the trace.
     fn wait(mut self) -> anyhow::Result<EndedRecording> {
         let waited = self.child.wait();
-        self.relay.program_ended();
+        self.recording.relay.program_ended();
         let exit = match waited {
             Ok(exit) => exit,
             Err(error) => {
@@ -456,11 +339,11 @@ impl RunningProgram {
         if let Some(session) = self
             .wait_for
             .as_ref()
-            .filter(|_| !self.controlled.board.is_stopping())
+            .filter(|_| !self.recording.controlled.board.is_stopping())
         {
-            surviving_processes::wait(session, &self.relay);
+            surviving_processes::wait(session, &self.recording.relay);
         }
-        let path = self.path.clone();
+        let path = self.recording.path.clone();
         // The status is the program's, for any result of the recording.
         let outcome = self.end(status);
         let outcome = outcome.unwrap_or_else(|| RecordingOutcome::failed(path));
@@ -474,16 +357,10 @@ impl RunningProgram {
 
     /// Has the trace completed. `None` when the collecting thread has failed.
     fn end(self, status: i32) -> Option<RecordingOutcome> {
-        let peers = self.control.and_then(ControlServer::finish);
-        self.stop.request(ProgramEnd {
+        self.recording.end(ProgramEnd {
             pid: self.child.pid(),
             status,
             reason: "",
-        });
-        let outcome = self.collector?.join().ok();
-        self.reporter.into_iter().for_each(Reporter::finish);
-        self.metrics.into_iter().for_each(Metrics::finish);
-        peers.into_iter().for_each(|it| it.tell_end());
-        outcome
+        })
     }
 }

@@ -54,7 +54,8 @@ pub(crate) fn session_of(pid: u32) -> anyhow::Result<PathBuf> {
     }
     let environment = fs::read(place(pid, "environ")).map_err(|error| refusal(pid, error))?;
     if let Some(session) = variable(&environment, SESSION_VARIABLE) {
-        return Ok(session);
+        // That of a server is a link.
+        return Ok(fs::read_link(&session).unwrap_or(session));
     }
     if status(pid, "State").is_some_and(|state| state.starts_with(['Z', 'X'])) {
         bail!("process {pid} has ended: give the file of its recording");
@@ -133,7 +134,7 @@ fn descriptor(pid: u32, number: u32) -> PathBuf {
 }
 
 /// Whether a process has a file open: another process may have its number now.
-fn has_open(pid: u32, path: &Path) -> bool {
+pub(crate) fn has_open(pid: u32, path: &Path) -> bool {
     let leads_there = |number: &u32| {
         let found = fs::read_link(descriptor(pid, *number));
         found.is_ok_and(|it| {

@@ -7,6 +7,7 @@ mod record;
 mod reports;
 mod ring;
 mod roll;
+mod serve;
 mod setup;
 mod window;
 
@@ -24,11 +25,12 @@ use super::topics::TOPICS;
 
 pub(crate) use attach::{ArmArgs, AttachArgs, DetachArgs};
 pub(crate) use export::{ArgDetailArg, ExportArgs, FormatArg, OpenArgs};
-pub(crate) use record::{DemoArgs, EngineArg, OutputArgs, RecordArgs};
+pub(crate) use record::{DemoArgs, EngineArg, OutputArgs, OutputFileArgs, RecordArgs};
 pub(crate) use reports::{
     CheckArgs, CriticalArgs, CtlArgs, DiffArgs, FileReportArgs, MergeArgs, ReportArgs,
     ReportPageArgs, RequestsArgs, StatsArgs, StepsArgs, ViewArgs, WhatIfArgs, WhyArgs,
 };
+pub(crate) use serve::{EnvArgs, ServeArgs};
 pub(crate) use setup::{DoctorArgs, HooksArgs, McpArgs, SchemaArgs, SoftArgs};
 
 /// Trace a program that uses AscendCL, and see what every stream of every NPU did.
@@ -147,6 +149,10 @@ pub(crate) enum Command {
     Attach(AttachArgs),
     /// End the recording of `attach`; the program runs on
     Detach(DetachArgs),
+    /// Record all programs of this host that `env` starts, until the recording is ended
+    Serve(ServeArgs),
+    /// Start a program that a server records, or print the environment of such programs
+    Env(EnvArgs),
     /// Show a trace as a timeline, also during the recording, or two of them aligned
     View(ViewArgs),
     /// Write a trace in another format
@@ -200,11 +206,13 @@ pub(crate) enum Command {
 }
 
 /// The names of commands as the first word.
-pub(crate) const COMMANDS: [&str; 30] = [
+pub(crate) const COMMANDS: [&str; 32] = [
     "record",
     "arm",
     "attach",
     "detach",
+    "serve",
+    "env",
     "view",
     "export",
     "report",
@@ -298,14 +306,14 @@ mod tests {
     #[test]
     fn a_program_is_recorded_by_default_and_keeps_its_options() {
         let args = record("--timing off ./app --timing events -o x -- --tui");
-        assert_eq!(args.timing, Timing::Off);
-        let sampled = record("--timing sample=8 ./app").timing;
+        assert_eq!(args.capture.timing, Timing::Off);
+        let sampled = record("--timing sample=8 ./app").capture.timing;
         assert_eq!(sampled, Timing::Sample(8));
         assert_eq!(
             args.app,
             ["./app", "--timing", "events", "-o", "x", "--", "--tui"]
         );
-        assert!(args.output.output.is_none() && !args.output.tui);
+        assert!(args.output.file.output.is_none() && !args.output.tui);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `attach` and `detach`: record a part of a program that `arm` has started.
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
-use super::args::{AttachArgs, DetachArgs, OutputArgs};
+use super::args::{AttachArgs, DetachArgs};
 use super::record::named_target;
 use crate::control::client;
 use crate::control::protocol::Order;
@@ -21,14 +21,9 @@ pub(crate) fn run(args: AttachArgs) -> Result<u8, Failure> {
                     attach with auto, events, chained, sample=N or off";
         return Err(Failure::new(TOOL_FAILED, text));
     }
-    let output = OutputArgs {
-        output: args.output,
-        force: args.force,
-        ..OutputArgs::default()
-    };
     attach(&AttachOptions {
         pid: args.pid,
-        target: named_target(&output),
+        target: named_target(&args.output),
         duration: args.duration,
         timing: args.timing,
         budget: args.budget.0,
@@ -39,9 +34,7 @@ pub(crate) fn run(args: AttachArgs) -> Result<u8, Failure> {
 }
 
 pub(crate) fn detach(args: &DetachArgs) -> anyhow::Result<u8> {
-    let session = crate::running_recording::session_of(args.pid);
-    let session =
-        session.with_context(|| format!("no recorder is attached to process {}", args.pid))?;
+    let session = crate::running_recording::session_of(args.pid)?;
     let status = client::send_order(&session, Order::Status)?;
     if !status.attached {
         bail!(

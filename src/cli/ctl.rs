@@ -89,10 +89,12 @@ fn split(words: &[String]) -> anyhow::Result<(Option<&str>, CtlCommand)> {
             percent: percent.clone(),
         }),
         ("timing" | "budget", _) => bail!("{command} needs one value, as --{command} of record"),
-        ("mark", [_, ..]) => CtlCommand::Order(Order::Mark {
-            text: rest.join(" "),
-        }),
-        ("mark", []) => bail!("mark needs a text"),
+        ("mark", words) if words.iter().any(|it| !it.trim().is_empty()) => {
+            CtlCommand::Order(Order::Mark {
+                text: words.join(" "),
+            })
+        }
+        ("mark", _) => bail!("mark needs a text"),
         ("status" | "pause" | "resume" | "stop" | "why", [more, ..]) => {
             bail!("{command} takes no `{more}`")
         }
@@ -214,6 +216,8 @@ mod tests {
         for wrong in ["", "77", "explode", "pause now", "stop now", "mark"] {
             assert!(of(wrong).is_err(), "{wrong}");
         }
+        let blank = ["mark", " "].map(str::to_owned);
+        assert!(split(&blank).is_err());
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
             demo.name.into(),
             demo.rounds.to_string().into(),
         ],
-        target: named_target(&args.output).unwrap_or_else(|| TraceTarget::Default {
+        target: named_target(&args.output.file).unwrap_or_else(|| TraceTarget::Default {
             name: format!("demo-{}", demo.name),
         }),
         live,

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use super::args::{EngineArg, OutputArgs, RecordArgs};
+use super::args::{EngineArg, OutputArgs, OutputFileArgs, RecordArgs};
 use super::dataset;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::print_message;
@@ -50,7 +50,7 @@ pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
 }
 
 /// Whether the recording can be read again.
-fn is_file(target: &TraceTarget) -> bool {
+pub(super) fn is_file(target: &TraceTarget) -> bool {
     match target {
         TraceTarget::Standard => false,
         TraceTarget::Default { .. } => true,
@@ -63,7 +63,7 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
         check_soft(options)?;
     }
     let keep = args.ring.keep();
-    let roll = args.roll.wanted(keep, args.output.force);
+    let roll = args.roll.wanted(keep, args.output.file.force);
     if keep.is_some() && roll.is_none() && !args.ring.is_wanted() {
         let text = "--keep needs --ring or --roll: a recording has one file, which stays";
         return Err(Failure::new(TOOL_FAILED, text));
@@ -89,10 +89,10 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
             _ => false,
         },
         roll,
-        timing: args.timing,
-        budget: args.budget.0,
+        timing: args.capture.timing,
+        budget: args.capture.budget.0,
         soft: args.soft,
-        buffer: args.buffer as usize * (1 << 20),
+        buffer: args.capture.buffer_bytes(),
         wait: args.wait,
         engine: match args.engine {
             EngineArg::Preload => None,
@@ -100,8 +100,11 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
         },
         marks: !args.no_mstx,
         python: args.python,
-        stacks: args.stacks.unwrap_or(0),
-        watchdog: one_watchdog(args.watchdog, ring.as_ref().and_then(|it| it.watchdog))?,
+        stacks: args.capture.stacks.unwrap_or(0),
+        watchdog: one_watchdog(
+            args.watchdog.watchdog,
+            ring.as_ref().and_then(|it| it.watchdog),
+        )?,
         ring,
         metrics: args.metrics.wanted(),
         window: args.window.into_options(),
@@ -111,7 +114,7 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
 }
 
 /// The time of the only watchdog.
-fn one_watchdog(
+pub(super) fn one_watchdog(
     reported: Option<Duration>,
     kept: Option<Duration>,
 ) -> Result<Option<Duration>, Failure> {
@@ -137,12 +140,12 @@ pub(super) fn check_soft(_options: &str) -> Result<(), Failure> {
 }
 
 fn target(args: &OutputArgs, program: Option<&std::ffi::OsString>) -> TraceTarget {
-    named_target(args)
+    named_target(&args.file)
         .unwrap_or_else(|| RecordOptions::default_target(&program.cloned().unwrap_or_default()))
 }
 
 /// The target that the user asked for.
-pub(crate) fn named_target(args: &OutputArgs) -> Option<TraceTarget> {
+pub(crate) fn named_target(args: &OutputFileArgs) -> Option<TraceTarget> {
     let path = args.output.as_ref()?;
     if path.as_os_str() == "-" {
         return Some(TraceTarget::Standard);

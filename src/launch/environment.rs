@@ -19,19 +19,34 @@ const EMULATED: &str = "QEMU_SET_ENV";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Environment {
     variables: Vec<(&'static str, OsString)>,
+    /// The tool's environment is not read.
+    is_alone: bool,
 }
 
 impl Environment {
+    /// Variables that another process adds to its environment, instead of the tool's.
+    pub(crate) fn alone() -> Self {
+        Self {
+            is_alone: true,
+            ..Self::default()
+        }
+    }
+
+    /// The present value of a variable to which one is added.
+    fn existing(&self, name: &str) -> Option<OsString> {
+        std::env::var_os(name).filter(|_| !self.is_alone)
+    }
+
     /// Loads the interposer before the user's preloaded libraries, and passes the session to it.
     pub(crate) fn trace(&mut self, interposer: &OsStr, session: &Path) {
-        let existing = std::env::var_os(PRELOAD);
+        let existing = self.existing(PRELOAD);
         self.set(PRELOAD, joined(interposer, existing.as_deref(), ":"));
         self.set(SESSION_VARIABLE, session.into());
     }
 
     /// Loads the interposer, which waits for recorders and makes a page in this folder.
     pub(crate) fn arm(&mut self, interposer: &OsStr, folder: &Path) {
-        let existing = std::env::var_os(PRELOAD);
+        let existing = self.existing(PRELOAD);
         self.set(PRELOAD, joined(interposer, existing.as_deref(), ":"));
         self.set(ARMED_VARIABLE, folder.into());
         // That of a recording around this command.
@@ -45,7 +60,7 @@ impl Environment {
     pub(crate) fn trace_emulated(&mut self, interposer: &OsStr, session: &Path) {
         let mut preload = OsString::from(format!("{PRELOAD}="));
         preload.push(interposer);
-        let existing = std::env::var_os(EMULATED);
+        let existing = self.existing(EMULATED);
         self.set(EMULATED, joined(&preload, existing.as_deref(), ","));
         self.set(SESSION_VARIABLE, session.into());
     }
@@ -62,7 +77,7 @@ impl Environment {
 
     /// Puts the software runtime before an installed one.
     pub(crate) fn soften(&mut self, libraries: &Path, options: &str) {
-        let existing = std::env::var_os(LIBRARY_PATH);
+        let existing = self.existing(LIBRARY_PATH);
         self.set(
             LIBRARY_PATH,
             joined(libraries.as_os_str(), existing.as_deref(), ":"),
@@ -74,7 +89,7 @@ impl Environment {
 
     /// Has interpreters of Python load the hook in this folder before anything of the user's.
     pub(crate) fn set_range_hook(&mut self, hook: &Path) {
-        let existing = std::env::var_os(PYTHON_PATH);
+        let existing = self.existing(PYTHON_PATH);
         let list = joined(hook.as_os_str(), existing.as_deref(), ":");
         self.set(PYTHON_PATH, list);
     }

@@ -46,6 +46,8 @@ const ENDING: [i32; 3] = [
     Signal::TERM.as_raw(),
     Signal::HUP.as_raw(),
 ];
+/// Why the file ends before the program.
+const DETACHED: &str = "detached";
 /// Why the status of the program is not in the file.
 const ENDED: &str = "the program has ended, and only its parent has its status";
 
@@ -147,7 +149,7 @@ fn begin(
     }
     let (stop, board) = (Arc::<Stop>::default(), Arc::<Switchboard>::default());
     let collector = Collector::new(arena, clock, file.start()?)
-        .attached()
+        .with_stop_reason(DETACHED)
         .with_window(Arc::clone(&board), WindowClock::default());
     let gauge = collector.gauge();
     let stopped = Arc::clone(&stop);
@@ -156,7 +158,7 @@ fn begin(
         .spawn(move || collector.run(&stopped))
         .context("cannot start the collecting thread")?;
     let recording = controlled(&plan, &program, path.as_deref(), (&board, gauge));
-    let control = super::take_requests(&place, recording);
+    let control = super::active::take_requests(&place, recording);
     let asked = page
         .request(&place)
         .map_err(|error| refusal(options.pid, error));

@@ -26,6 +26,7 @@ pub(crate) fn follow(
     title: String,
 ) -> anyhow::Result<EndedRecording> {
     let path = running
+        .recording
         .path
         .clone()
         .context("a trace on standard output cannot be watched")?;
@@ -36,12 +37,12 @@ pub(crate) fn follow(
         .context("cannot keep the program's output")?;
     let sized = screen.handle();
     let program = running.child.pid();
-    running.relay.address_session(
+    running.recording.relay.address_session(
         program,
         running.child.session_leader().unwrap_or(program),
         Box::new(move || sized.follow_size()),
     );
-    let controlled = running.controlled.clone();
+    let controlled = running.recording.controlled.clone();
     let waiter = std::thread::Builder::new()
         .name("waiter".into())
         .spawn(move || running.wait())

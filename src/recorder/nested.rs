@@ -18,7 +18,9 @@ pub(super) fn announce(trace: Option<&Path>) {
     };
     // Nothing depends on it: without this, the outer recording cannot name the trace.
     if let Ok(trace) = trace.map(absolute).transpose() {
-        let _ = NestedRecorder::own(trace).announce(Path::new(&outer));
+        // That of a server is a link.
+        let outer = std::fs::read_link(&outer).unwrap_or_else(|_| outer.into());
+        let _ = NestedRecorder::own(trace).announce(&outer);
     }
 }
 

@@ -115,6 +115,43 @@ pub(super) fn lines_of_attached(outcome: &RecordingOutcome, timing: Timing) -> V
     lines
 }
 
+/// The summary of a server of recordings. `running` processes go on.
+pub(super) fn lines_of_served(
+    outcome: &RecordingOutcome,
+    plan: &RecordOptions,
+    running: usize,
+) -> Vec<SummaryLine> {
+    let mut lines = Vec::new();
+    if outcome.stored.is_some() {
+        lines.push(SummaryLine::Fact(summed_up(outcome, plan.timing)));
+        let known = [kept(outcome), filtered(plan, &outcome.counts)];
+        lines.extend(known.into_iter().flatten().map(SummaryLine::Fact));
+    }
+    lines.extend(losses(outcome).into_iter().map(SummaryLine::Problem));
+    if outcome.counts.callers.is_empty() {
+        let text = match outcome.attached {
+            0 => "no process has joined the recording: start programs with `ascend-trace env APP`",
+            _ => "programs joined the recording, and made no AscendCL call",
+        };
+        lines.push(SummaryLine::Problem(text.to_owned()));
+    }
+    lines.extend(failures(&outcome.counts).map(SummaryLine::Fact));
+    if running > 0 {
+        let number = counted_noun(running as u64, "process", "processes");
+        lines.push(SummaryLine::Fact(format!(
+            "{number} still running, without being recorded"
+        )));
+    }
+    if let Some(path) = outcome.path.as_deref().filter(|path| path.exists()) {
+        let names = several_files::pattern(&outcome.files);
+        let names = names.unwrap_or_else(|| quoted_path(path));
+        lines.push(SummaryLine::Fact(format!(
+            "look at it with: ascend-trace view {names}"
+        )));
+    }
+    lines
+}
+
 /// The part of a recording that is in the file of a ring.
 fn kept(outcome: &RecordingOutcome) -> Option<String> {
     let since = outcome.stored?.kept_since_ns?;

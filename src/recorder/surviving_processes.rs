@@ -32,7 +32,7 @@ pub(super) fn wait(session: &Path, relay: &SignalRelay) {
 }
 
 /// The processes that have the session mapped, but for the tool itself.
-fn attached(session: &Path) -> Vec<u32> {
+pub(super) fn attached(session: &Path) -> Vec<u32> {
     let own = std::process::id();
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return Vec::new();

@@ -114,6 +114,8 @@ mod rolling;
 mod schemas;
 /// The command works as a single file.
 mod self_contained;
+/// Programs that a server of recordings records.
+mod serve;
 /// Signals that the command gets in the place of the program.
 mod signalled;
 /// The stacks that calls are made with, and the lines in them.

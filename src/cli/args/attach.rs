@@ -7,10 +7,9 @@ use clap::Args;
 
 use ascend_trace_format::session::Timing;
 
-use super::record::{Budget, budget};
+use super::record::{Budget, OutputFileArgs, budget};
 use super::window::parse_positive_duration;
 use crate::recorder::timing::timing_of;
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(override_usage = "ascend-trace arm [OPTIONS] [--] APP [ARGS]...")]
@@ -44,14 +43,8 @@ pub(crate) struct AttachArgs {
     /// The number of the process. It was started by `ascend-trace arm`, or by a program that was
     pub(crate) pid: u32,
 
-    /// The trace file [default: ./APP-PID.atrace; - is standard output]. In its name, %p is the
-    /// pid, %h the host, %q{NAME} a variable of the environment, %% a percent sign
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-
-    /// Replace the trace file if it exists
-    #[arg(long, requires = "output")]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputFileArgs,
 
     /// Detach after this time, such as 5s. Without it, Ctrl-C detaches
     #[arg(long, value_name = "DURATION", value_parser = parse_positive_duration)]

@@ -23,17 +23,8 @@ pub(crate) struct RecordArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 
-    /// How tasks are timed. `auto` selects for each stream by the durations of its tasks. `events` puts a
-    /// pair of events around each task. `chained` leaves one out where a task begins when the one before
-    /// it ends. `sample=N` times every N-th task of a stream. `hardware` reads the hardware log with msPTI
-    /// and records no event. `both` does this as well as `events`. `off` makes no AscendCL call
-    #[arg(long, value_name = "HOW", value_parser = timing_of, default_value = "auto")]
-    pub(crate) timing: Timing,
-
-    /// With `--timing auto`: the part of a stream's time that events may take, in percent. Tasks beyond it have
-    /// no events. `off` sets no limit
-    #[arg(long, value_name = "PERCENT", value_parser = budget, default_value = "off")]
-    pub(crate) budget: Budget,
+    #[command(flatten)]
+    pub(crate) capture: CaptureArgs,
 
     /// Run APP on the bundled software runtime instead of an installed CANN. Options are
     /// KEY=VALUE, separated by commas
@@ -45,10 +36,6 @@ pub(crate) struct RecordArgs {
         default_missing_value = ""
     )]
     pub(crate) soft: Option<String>,
-
-    /// Memory for data that is not written yet, in MiB. Bursts beyond it are lost and counted
-    #[arg(long, value_name = "MIB", default_value_t = 24, value_parser = clap::value_parser!(u32).range(4..=65536))]
-    pub(crate) buffer: u32,
 
     /// Record until every process that APP started has ended, not only APP itself
     #[arg(long)]
@@ -63,18 +50,6 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) python: bool,
 
-    /// Record the stack of each call, N frames at most: reports then name the lines that made the calls
-    /// (`ascend-trace help stacks`)
-    #[arg(
-        long,
-        value_name = "N",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "32",
-        value_parser = clap::value_parser!(u32).range(1..=100)
-    )]
-    pub(crate) stacks: Option<u32>,
-
     /// How calls are intercepted. `frida` needs a build with that feature, see `ascend-trace help engines`
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineArg::Preload)]
     pub(crate) engine: EngineArg,
@@ -88,10 +63,8 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "NAME", requires = "dataset", value_parser = run_name)]
     pub(crate) dataset_run: Option<String>,
 
-    /// When nothing has moved for this time, such as 30s, print what the program waits for on standard
-    /// error. It is printed once, and again when nothing moves after the program has gone on
-    #[arg(long, value_name = "DURATION", value_parser = watchdog)]
-    pub(crate) watchdog: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) watchdog: WatchdogArgs,
 
     #[command(flatten)]
     pub(crate) window: WindowArgs,
@@ -113,8 +86,57 @@ pub(crate) struct RecordArgs {
     pub(crate) app: Vec<OsString>,
 }
 
+/// How tasks are timed, and how much is recorded of a call.
+#[derive(Debug, Args)]
+pub(crate) struct CaptureArgs {
+    /// How tasks are timed. `auto` selects for each stream by the durations of its tasks. `events` puts a
+    /// pair of events around each task. `chained` leaves one out where a task begins when the one before
+    /// it ends. `sample=N` times every N-th task of a stream. `hardware` reads the hardware log with msPTI
+    /// and records no event. `both` does this as well as `events`. `off` makes no AscendCL call
+    #[arg(long, value_name = "HOW", value_parser = timing_of, default_value = "auto")]
+    pub(crate) timing: Timing,
+
+    /// With `--timing auto`: the part of a stream's time that events may take, in percent. Tasks beyond it have
+    /// no events. `off` sets no limit
+    #[arg(long, value_name = "PERCENT", value_parser = budget, default_value = "off")]
+    pub(crate) budget: Budget,
+
+    /// Record the stack of each call, N frames at most: reports then name the lines that made the calls
+    /// (`ascend-trace help stacks`)
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "32",
+        value_parser = clap::value_parser!(u32).range(1..=100)
+    )]
+    pub(crate) stacks: Option<u32>,
+
+    /// Memory for data that is not written yet, in MiB. Bursts beyond it are lost and counted
+    #[arg(long, value_name = "MIB", default_value_t = 24, value_parser = clap::value_parser!(u32).range(4..=65536))]
+    pub(crate) buffer: u32,
+}
+
+impl CaptureArgs {
+    /// The memory for data that is not written yet.
+    pub(crate) fn buffer_bytes(&self) -> usize {
+        self.buffer as usize * (1 << 20)
+    }
+}
+
+/// When a report on standstill is printed.
+#[derive(Debug, Args)]
+pub(crate) struct WatchdogArgs {
+    /// When nothing has moved for this time, such as 30s, print on standard error the program's waits. They are
+    /// printed once, and again when nothing moves after the program has continued
+    #[arg(long, value_name = "DURATION", value_parser = watchdog)]
+    pub(crate) watchdog: Option<Duration>,
+}
+
+/// The trace file.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct OutputArgs {
+pub(crate) struct OutputFileArgs {
     /// The trace file [default: ./APP-PID.atrace; - is standard output]. In its name, %p is APP's
     /// pid, %r its rank, %h the host, %q{NAME} a variable of the environment, %% a percent sign
     #[arg(short, long, value_name = "FILE")]
@@ -123,6 +145,12 @@ pub(crate) struct OutputArgs {
     /// Replace the trace file if it exists
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct OutputArgs {
+    #[command(flatten)]
+    pub(crate) file: OutputFileArgs,
 
     /// Show the live timeline [default: when stdin and stdout are terminals]
     #[arg(long, overrides_with = "no_tui")]

@@ -29,7 +29,7 @@ fn a_process_that_is_not_armed_is_refused_with_what_to_do() {
         "from the begin of a program on",
     );
     refused(&["attach", "x"], 125, "invalid value");
-    refused(&["detach", &own], 2, "no recorder is attached to process");
+    refused(&["detach", &own], 2, "is not recorded");
     refused(&["arm"], 125, "required arguments were not provided");
     refused(&["arm", "./nothing-here"], 127, "no such file");
 }
@@ -62,7 +62,7 @@ fn a_process_has_one_recorder_and_one_that_began_with_it_stays() {
     refused(
         &["detach", &pid.to_string()],
         2,
-        "no recorder is attached to process",
+        "is armed, and no recorder is attached to it",
     );
     armed.ends();
     assert_eq!(fills(&whole(&trace)), [1, 2]);
@@ -70,7 +70,7 @@ fn a_process_has_one_recorder_and_one_that_began_with_it_stays() {
     let mut recorded = Armed::of(Run::new(&program("armed")).command(folder.path()));
     let pid = recorded.says("pid").to_string();
     refused(&["detach", &pid], 2, "began with the program");
-    refused(&["attach", &pid], 125, "is not armed");
+    refused(&["attach", &pid], 125, "was started with a recording");
     recorded.fills([1]);
     recorded.ends();
 }

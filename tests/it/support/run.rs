@@ -120,6 +120,17 @@ impl Run {
         command
     }
 
+    /// The command that starts the program for the server with this name.
+    pub(crate) fn served(&self, name: &str) -> Command {
+        let mut command = tool();
+        command.args(["env", "--name", name]);
+        command.arg(format!("--soft={}", self.soft_options()));
+        command.args(&self.options).arg("--");
+        command.arg(&self.program).args(&self.words);
+        self.surround(&mut command);
+        command
+    }
+
     /// The options of the software runtime, on the card that this run of the tests is about.
     fn soft_options(&self) -> String {
         match std::env::var(CHIP) {

@@ -77,8 +77,6 @@ pub type Notify = fn(&str);
 
 /// Why a recording ended before its program.
 const STOPPED: &str = "stopped by ctl";
-/// The same for a recorder that had attached to the program.
-pub const DETACHED: &str = "detached";
 /// From the pause of a recording that is stopped to its end: times of tasks that have ended arrive until then.
 const STOP_NS: i64 = 100_000_000;
 
@@ -162,9 +160,9 @@ impl Collector {
         }
     }
 
-    /// The recorder has attached to a program that was running.
-    pub fn attached(mut self) -> Self {
-        self.stop_reason = DETACHED;
+    /// Sets the reason in the file for an end that the user asks for.
+    pub fn with_stop_reason(mut self, reason: &'static str) -> Self {
+        self.stop_reason = reason;
         self
     }
 

@@ -1,0 +1,76 @@
+//! `serve`: record all programs of a host that `env` starts.
+
+use std::ffi::OsString;
+
+use super::args::ServeArgs;
+use super::record::{is_file, named_target, one_watchdog};
+use crate::error::{Failure, OrStatus, TOOL_FAILED};
+use crate::recorder::RecordOptions;
+use crate::recorder::serve::serve;
+use crate::server_place::ServerPlace;
+use ascend_trace_collector::target::TraceTarget;
+
+/// The name of the command, and of a trace that has no other name.
+const NAME: &str = "serve";
+
+pub(crate) fn run(args: ServeArgs) -> Result<u8, Failure> {
+    let name = args.name.clone();
+    let plan = plan(args)?;
+    let place = ServerPlace::new(&name).or_status(TOOL_FAILED)?;
+    serve(&plan, &place)?;
+    Ok(0)
+}
+
+fn plan(args: ServeArgs) -> Result<RecordOptions, Failure> {
+    let refused = |text: &str| Err(Failure::new(TOOL_FAILED, text));
+    let keep = args.ring.keep();
+    let roll = args.roll.wanted(keep, args.output.force);
+    if keep.is_some() && roll.is_none() && !args.ring.is_wanted() {
+        return refused("--keep needs --ring or --roll: a recording has one file, which stays");
+    }
+    let ring = args.ring.wanted();
+    if ring.as_ref().is_some_and(|it| it.options.rules.failed_exit) {
+        return refused(
+            "--on 'exit!=0': a server starts no program, and does not get the status of one",
+        );
+    }
+    let target = named_target(&args.output).unwrap_or_else(|| TraceTarget::Default {
+        name: NAME.to_owned(),
+    });
+    if !is_file(&target) {
+        return refused("a server needs a trace file, and cannot write to a pipe or a device");
+    }
+    Ok(RecordOptions {
+        words: words(&args.name),
+        target: match roll {
+            Some(_) => target.first_part(),
+            None => target,
+        },
+        live: false,
+        timing: args.capture.timing,
+        budget: args.capture.budget.0,
+        soft: None,
+        buffer: args.capture.buffer_bytes(),
+        wait: false,
+        engine: None,
+        marks: false,
+        python: false,
+        stacks: args.capture.stacks.unwrap_or(0),
+        watchdog: one_watchdog(
+            args.watchdog.watchdog,
+            ring.as_ref().and_then(|it| it.watchdog),
+        )?,
+        metrics: args.metrics.wanted(),
+        window: args.window.into_options(),
+        filters: args.filters.wanted()?,
+        ring,
+        roll,
+    })
+}
+
+/// The command line that a trace shows, as no program has started the recording.
+fn words(name: &str) -> Vec<OsString> {
+    ["ascend-trace", NAME, "--name", name]
+        .map(OsString::from)
+        .to_vec()
+}

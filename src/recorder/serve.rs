@@ -1,0 +1,96 @@
+//! A recording without a program of its own: programs join it by their environment, until the user ends it.
+
+use std::time::Duration;
+
+use anyhow::Context;
+
+use ascend_trace_collector::clock::TickClock;
+use ascend_trace_collector::{ProgramEnd, RecordingOutcome};
+
+use super::active::ActiveRecording;
+use super::summary::{self, SummaryLine};
+use super::{RecordOptions, nested, prepare, surviving_processes};
+use crate::error::{Failure, OrStatus, TOOL_FAILED};
+use crate::launch::signals::SignalRelay;
+use crate::metrics::MetricsEndpoint;
+use crate::output::{print_message, print_status};
+use crate::server_place::ServerPlace;
+
+/// Time between looks at signals and requests.
+const INTERVAL: Duration = Duration::from_millis(20);
+/// Why the file ends before the programs.
+const STOPPED: &str = "the server was ended";
+/// Why the statuses of the programs are not in the file.
+const ENDED: &str =
+    "the server of the recording started no program, and only its parent has its status";
+
+/// Records all programs that join, until a signal or a request ends the recording.
+pub(crate) fn serve(plan: &RecordOptions, place: &ServerPlace) -> Result<(), Failure> {
+    let clock = TickClock::start();
+    place.check().or_status(TOOL_FAILED)?;
+    let endpoint = plan.metrics.as_ref().map(MetricsEndpoint::open).transpose();
+    let endpoint = endpoint.or_status(TOOL_FAILED)?;
+    let (mut session, _) = prepare(plan, clock).or_status(TOOL_FAILED)?;
+    let relay = SignalRelay::start()
+        .context("cannot listen to signals")
+        .or_status(TOOL_FAILED)?;
+    let own = std::process::id();
+    session.stop_reason = Some(STOPPED);
+    session.file.settle(own);
+    let published = match place.publish(session.arena.path()) {
+        Ok(published) => published,
+        Err(error) => {
+            session.file.discard();
+            return Err(error).or_status(TOOL_FAILED);
+        }
+    };
+    // Signals are for the recording from now on.
+    relay.program_ended();
+    let memory = session.arena.path().to_owned();
+    let mut recording = ActiveRecording::start(session, own, relay, plan);
+    nested::announce(recording.path.as_deref());
+    if let Some(endpoint) = endpoint {
+        recording.serve_metrics(endpoint);
+    }
+    print_status(format!(
+        "programs that `ascend-trace env` starts are recorded; Ctrl-C or `ascend-trace ctl {own} stop` ends the recording"
+    ));
+    follow(&recording);
+    // Programs that start from now on are not recorded.
+    drop(published);
+    let running = surviving_processes::attached(&memory).len();
+    let outcome = end(recording, own);
+    for line in summary::lines_of_served(&outcome, plan, running) {
+        match line {
+            SummaryLine::Fact(text) => print_status(text),
+            SummaryLine::Problem(text) => print_message(text),
+        }
+    }
+    Ok(())
+}
+
+/// Waits until the recording has to end.
+fn follow(recording: &ActiveRecording) {
+    while !recording.relay.interrupted()
+        && !recording.controlled.board.is_stopping()
+        && recording.is_collecting()
+    {
+        std::thread::sleep(INTERVAL);
+    }
+}
+
+/// Completes the file. Programs that run go on without being recorded.
+fn end(recording: ActiveRecording, pid: u32) -> RecordingOutcome {
+    let board = &recording.controlled.board;
+    board.stop();
+    while !board.is_stopped() && recording.is_collecting() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let path = recording.path.clone();
+    let outcome = recording.end(ProgramEnd {
+        pid,
+        status: 0,
+        reason: ENDED,
+    });
+    outcome.unwrap_or_else(|| RecordingOutcome::failed(path))
+}

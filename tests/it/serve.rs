@@ -1,0 +1,262 @@
+//! Programs that a server of recordings records, because their environment names it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::support::process::run;
+use crate::support::tables::Tables;
+use crate::support::{Run, program, tool};
+
+/// The exit status of `armed` when it has found all of its results right.
+const RIGHT: i32 = 7;
+
+/// A server that runs.
+struct Server {
+    child: Child,
+    messages: BufReader<ChildStderr>,
+    trace: PathBuf,
+    name: String,
+}
+
+impl Server {
+    /// Each test has a server with another name.
+    #[track_caller]
+    fn start(folder: &Path, name: &str, options: &[&str]) -> Self {
+        let name = format!("{name}-{}", std::process::id());
+        let trace = folder.join("t.atrace");
+        let mut command = tool();
+        command.args(["serve", "--name", &name, "-o"]).arg(&trace);
+        command.args(options).current_dir(folder);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut messages = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        messages.read_line(&mut line).unwrap();
+        assert!(line.contains("are recorded"), "{line}");
+        Self {
+            child,
+            messages,
+            trace,
+            name,
+        }
+    }
+
+    /// Waits for the end, and returns the messages.
+    #[track_caller]
+    fn wait(mut self) -> String {
+        let status = self.child.wait().unwrap();
+        let mut rest = String::new();
+        self.messages.read_to_string(&mut rest).unwrap();
+        assert!(status.success(), "{status}: {rest}");
+        assert!(!rest.contains("LOST"), "{rest}");
+        rest
+    }
+
+    #[track_caller]
+    fn signal(self, signal: Signal) -> String {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        self.wait()
+    }
+
+    fn starts(&self, words: &[&str]) -> Command {
+        Run::new(&program("armed")).words(words).served(&self.name)
+    }
+}
+
+/// The text of a program that fills this number of times and ends.
+fn lines(fills: u32) -> String {
+    let fills: String = (1..=fills).map(|it| format!("fill {it}\n")).collect();
+    fills + "end\n"
+}
+
+/// Runs `armed` to its end.
+#[track_caller]
+fn carries_out(mut command: Command, lines: &str) {
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(lines.as_bytes()).unwrap();
+    drop(input);
+    assert_eq!(child.wait().unwrap().code(), Some(RIGHT));
+}
+
+fn info(trace: &Path) -> Value {
+    let outcome = run(tool().args(["info", "--json"]).arg(trace)).expect(0);
+    serde_json::from_str(&outcome.out()).unwrap()
+}
+
+fn fills(trace: &Path) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = Tables::of_file(trace, folder.path());
+    let tasks = tables.tasks.iter();
+    tasks.filter(|it| it.text("kind") == "memset").count()
+}
+
+#[test]
+fn programs_that_start_one_after_another_are_in_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "several", &[]);
+    for number in [2, 3] {
+        carries_out(server.starts(&[]), &lines(number));
+    }
+    let trace = server.trace.clone();
+    let said = server.signal(Signal::INT);
+    assert!(said.contains("ascend-trace view"), "{said}");
+    let known = info(&trace);
+    assert_eq!(known["complete"], true, "{known}");
+    assert_eq!(known["processes"].as_array().unwrap().len(), 2, "{known}");
+    assert_eq!(known["session"]["command"][1], "serve");
+    assert_eq!(known["end_reason"], "the server was ended");
+    assert!(
+        known["exit_status"].is_null(),
+        "the server starts no program"
+    );
+    assert_eq!(fills(&trace), 5);
+}
+
+#[test]
+fn programs_of_a_shell_with_the_environment_of_a_server_are_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "shell", &[]);
+    let printed = run(tool().args(["env", "--name", &server.name, "--soft"])).expect(0);
+    let script = format!("{}\n\"$0\" && true", printed.out());
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(script).arg(program("armed"));
+    carries_out(command, &lines(2));
+    let trace = server.trace.clone();
+    server.signal(Signal::TERM);
+    assert_eq!(fills(&trace), 2);
+}
+
+/// A launcher that passes variables on only by name.
+#[test]
+fn ranks_of_mpirun_are_recorded_with_their_ranks() {
+    if Command::new("mpirun").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no mpirun");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "ranks", &[]);
+    let printed = run(tool().args(["env", "--name", &server.name, "--soft"])).expect(0);
+    let launch = "mpirun -x LD_PRELOAD -x ASCEND_TRACE_SESSION -x LD_LIBRARY_PATH --oversubscribe -n 2 \"$0\" 2 0";
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", &format!("{}\n{launch}", printed.out())]);
+    shell.arg(program("windows")).current_dir(folder.path());
+    shell.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|it| (it, "1")));
+    run(&mut shell).expect(0);
+    let trace = server.trace.clone();
+    server.signal(Signal::TERM);
+    let known = info(&trace);
+    let processes = known["processes"].as_array().unwrap();
+    let mut ranks: Vec<_> = processes.iter().map(|it| it["rank"].as_u64()).collect();
+    ranks.sort_unstable();
+    assert_eq!(ranks, [Some(0), Some(1)], "{known}");
+}
+
+#[test]
+fn a_program_runs_on_when_the_server_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "ends", &[]);
+    let mut command = server.starts(&[]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut input = child.stdin.take().unwrap();
+    let mut fill = |number: u32| {
+        writeln!(input, "fill {number}").unwrap();
+        let wanted = format!("filled {number}");
+        assert!(output.any(|line| line.unwrap() == wanted));
+    };
+    fill(1);
+    let trace = server.trace.clone();
+    let pid = child.id().to_string();
+    let stopped = run(tool().args(["ctl", &pid, "stop"])).expect(0).out();
+    assert!(stopped.contains("stopped"), "{stopped}");
+    let said = server.wait();
+    assert!(said.contains("1 process still running"), "{said}");
+    fill(2);
+    writeln!(input, "end").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(RIGHT));
+    assert_eq!(fills(&trace), 1);
+}
+
+#[test]
+fn without_a_server_programs_run_unrecorded_and_a_message_says_so() {
+    let name = format!("none-{}", std::process::id());
+    let mut command = Run::new(&program("armed")).served(&name);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let output = command.stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(RIGHT));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("no server named"), "{said}");
+}
+
+#[test]
+fn a_name_has_one_server_and_that_of_a_killed_one_is_free() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = Server::start(folder.path(), "name", &[]);
+    let pid = first.child.id().to_string();
+    let second = || {
+        let mut command = tool();
+        command.args(["serve", "--name", &first.name, "-o"]);
+        command.arg(folder.path().join("second.atrace"));
+        command
+    };
+    let refused = run(&mut second()).expect(125).err();
+    assert!(refused.contains(&format!("process {pid}")), "{refused}");
+    assert!(!folder.path().join("second.atrace").exists());
+    first.child.kill().unwrap();
+    first.child.wait().unwrap();
+    let mut next = second().stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let mut messages = BufReader::new(next.stderr.take().unwrap());
+    messages.read_line(&mut line).unwrap();
+    assert!(line.contains("are recorded"), "{line}");
+    carries_out(first.starts(&[]), &lines(1));
+    kill_process(Pid::from_child(&next), Signal::TERM).unwrap();
+    assert!(next.wait().unwrap().success());
+    assert_eq!(fills(&folder.path().join("second.atrace")), 1);
+}
+
+#[test]
+fn a_ring_and_filters_hold_for_all_programs_of_a_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--ring", "30s", "--skip", "call=aclrtSynchronizeStream"];
+    let server = Server::start(folder.path(), "rules", &options);
+    for number in [1, 2] {
+        carries_out(server.starts(&[]), &lines(number));
+    }
+    let pid = server.child.id().to_string();
+    run(tool().args(["ctl", &pid, "snapshot", "slow"])).expect(0);
+    let trace = server.trace.clone();
+    let said = server.signal(Signal::INT);
+    assert!(said.contains("the filters left out"), "{said}");
+    assert_eq!(fills(&trace), 3);
+    let names = std::fs::read_dir(folder.path()).unwrap();
+    let names = names.map(|it| it.unwrap().file_name().into_string().unwrap());
+    assert!(names.into_iter().any(|it| it.contains("snapshot")));
+}
+
+#[test]
+fn wrong_words_are_refused_with_a_way_out() {
+    for (words, part) in [
+        (&["env", "A=1", "./app"][..], "ascend-trace -- env A=1"),
+        (&["env", "--name", "a/b"], "letters, digits"),
+        (&["env", "/nonexistent/app"], "/nonexistent/app"),
+        (&["serve", "-o", "-"], "needs a trace file"),
+        (
+            &["serve", "--ring", "30s", "--on", "exit!=0"],
+            "starts no program",
+        ),
+        (&["serve", "--keep", "3"], "--keep needs"),
+        (&["serve", "./app"], "unexpected argument"),
+    ] {
+        let outcome = run(tool().args(words));
+        assert_ne!(outcome.status, 0, "{words:?}");
+        let said = outcome.err();
+        assert!(said.contains(part), "{words:?}: {said}");
+    }
+}

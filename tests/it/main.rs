@@ -79,6 +79,8 @@ mod nested;
 mod never_pausing;
 /// Datasets in object stores.
 mod object_store;
+/// A model of ONNX Runtime.
+mod onnx_runtime;
 /// A page in a browser fetches a trace from `open`.
 mod opening;
 /// Programs that pause their own recording.

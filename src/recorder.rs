@@ -10,6 +10,7 @@ mod report_output;
 mod reporter;
 pub(crate) mod ring;
 pub(crate) mod serve;
+mod served_programs;
 mod standstill;
 mod summary;
 mod surviving_processes;

@@ -55,6 +55,11 @@ impl ServerPlace {
         }
     }
 
+    /// The folder of the link, and of the pages of programs.
+    pub(crate) fn folder(&self) -> &Path {
+        self.link.parent().unwrap_or(&self.link)
+    }
+
     /// The path in the environment of programs.
     pub(crate) fn link(&self) -> &Path {
         &self.link

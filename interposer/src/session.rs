@@ -341,10 +341,12 @@ static TRIES: AtomicU32 = AtomicU32::new(16);
 
 /// The C library's functions may not be used yet: a library that replaces them may be the caller.
 fn try_join() -> Result<(), Hindrance> {
-    let path = match path()? {
-        Some(path) => path,
-        None => return armed::begin(),
-    };
+    let path = path()?;
+    // Its own request is for the session that the environment names.
+    if armed::begin(path)? {
+        return Ok(());
+    }
+    let path = path.ok_or(Hindrance::ForGood)?;
     let mut session = Session::attach(path).map_err(hindrance)?;
     let settings = session.settings().ok_or(Hindrance::ForGood)?;
     if settings.table_hash != TABLE_HASH {

@@ -36,6 +36,13 @@ pub(crate) fn run(args: AttachArgs) -> Result<u8, Failure> {
 pub(crate) fn detach(args: &DetachArgs) -> anyhow::Result<u8> {
     let session = crate::running_recording::session_of(args.pid)?;
     let status = client::send_order(&session, Order::Status)?;
+    if status.recorder == status.program {
+        bail!(
+            "process {} is recorded by a server: `ascend-trace ctl {} stop` ends the recording of all its programs",
+            args.pid,
+            status.recorder
+        );
+    }
     if !status.attached {
         bail!(
             "the recording of process {} began with the program: end it with `ascend-trace ctl {} stop`",

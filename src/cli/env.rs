@@ -58,7 +58,7 @@ fn refuse_assignment(word: &OsStr) -> Result<(), Failure> {
 fn warn(place: &ServerPlace, name: &str) {
     if place.server().is_none() {
         print_message(format!(
-            "no server named {name} is running here: programs that start before `ascend-trace serve` are not recorded"
+            "no server named {name} is running here: programs are recorded from the start of `ascend-trace serve` on"
         ));
     }
 }
@@ -84,7 +84,7 @@ fn environment(args: &EnvArgs, place: &ServerPlace) -> anyhow::Result<Environmen
         preload.push(":");
         preload.push(unpack::marks()?);
     }
-    environment.trace(&preload, place.link());
+    environment.serve(&preload, place.folder(), place.link());
     environment.patch(None);
     if args.python {
         environment.set_range_hook(&unpack::python()?);
@@ -111,7 +111,12 @@ mod tests {
 
     fn environment() -> Environment {
         let mut environment = Environment::alone();
-        environment.trace(OsStr::new("/c/lib one.so"), Path::new("/s/server-node"));
+        let folder = Path::new("/s");
+        environment.serve(
+            OsStr::new("/c/lib one.so"),
+            folder,
+            &folder.join("server-node"),
+        );
         environment
     }
 
@@ -130,7 +135,7 @@ mod tests {
     fn plain_lines_have_no_signs_of_a_shell() {
         assert_eq!(
             text(&environment(), true),
-            "LD_PRELOAD=/c/lib one.so\nASCEND_TRACE_SESSION=/s/server-node\n"
+            "LD_PRELOAD=/c/lib one.so\nASCEND_TRACE_ARMED=/s\nASCEND_TRACE_SESSION=/s/server-node\n"
         );
     }
 

@@ -41,7 +41,24 @@ impl Environment {
     pub(crate) fn trace(&mut self, interposer: &OsStr, session: &Path) {
         let existing = self.existing(PRELOAD);
         self.set(PRELOAD, joined(interposer, existing.as_deref(), ":"));
+        self.record_into(session);
+    }
+
+    /// Passes a session that the program joins at its start.
+    fn record_into(&mut self, session: &Path) {
         self.set(SESSION_VARIABLE, session.into());
+        // That of a server, or of a program that waits for recorders, around this command.
+        if self.existing(ARMED_VARIABLE).is_some() {
+            self.set(ARMED_VARIABLE, OsString::new());
+        }
+    }
+
+    /// Loads the interposer, which waits for recorders as with [`Self::arm`], and asks for the session at this link itself.
+    pub(crate) fn serve(&mut self, interposer: &OsStr, folder: &Path, link: &Path) {
+        let existing = self.existing(PRELOAD);
+        self.set(PRELOAD, joined(interposer, existing.as_deref(), ":"));
+        self.set(ARMED_VARIABLE, folder.into());
+        self.set(SESSION_VARIABLE, link.into());
     }
 
     /// Loads the interposer, which waits for recorders and makes a page in this folder.
@@ -62,7 +79,7 @@ impl Environment {
         preload.push(interposer);
         let existing = self.existing(EMULATED);
         self.set(EMULATED, joined(&preload, existing.as_deref(), ","));
-        self.set(SESSION_VARIABLE, session.into());
+        self.record_into(session);
     }
 
     /// Has the interposer patch functions by means of this library, or of none.

@@ -1,4 +1,4 @@
-//! A recording without a program of its own: programs join it by their environment, until the user ends it.
+//! A recording that starts no program: programs join it by their environment, until the user ends it.
 
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use ascend_trace_collector::clock::TickClock;
 use ascend_trace_collector::{ProgramEnd, RecordingOutcome};
 
 use super::active::ActiveRecording;
+use super::served_programs::ServedPrograms;
 use super::summary::{self, SummaryLine};
 use super::{RecordOptions, nested, prepare, surviving_processes};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
@@ -16,7 +17,7 @@ use crate::metrics::MetricsEndpoint;
 use crate::output::{print_message, print_status};
 use crate::server_place::ServerPlace;
 
-/// Time between looks at signals and requests.
+/// Time between looks at signals, requests and programs.
 const INTERVAL: Duration = Duration::from_millis(20);
 /// Why the file ends before the programs.
 const STOPPED: &str = "the server was ended";
@@ -55,11 +56,14 @@ pub(crate) fn serve(plan: &RecordOptions, place: &ServerPlace) -> Result<(), Fai
     print_status(format!(
         "programs that `ascend-trace env` starts are recorded; Ctrl-C or `ascend-trace ctl {own} stop` ends the recording"
     ));
-    follow(&recording);
+    let mut programs = ServedPrograms::new(place.folder(), place.link());
+    follow(&recording, &mut programs);
     // Programs that start from now on are not recorded.
     drop(published);
     let running = surviving_processes::attached(&memory).len();
     let outcome = end(recording, own);
+    // Programs leave the recording because it is complete, and not because their recorder is lost.
+    drop(programs);
     for line in summary::lines_of_served(&outcome, plan, running) {
         match line {
             SummaryLine::Fact(text) => print_status(text),
@@ -70,11 +74,12 @@ pub(crate) fn serve(plan: &RecordOptions, place: &ServerPlace) -> Result<(), Fai
 }
 
 /// Waits until the recording has to end.
-fn follow(recording: &ActiveRecording) {
+fn follow(recording: &ActiveRecording, programs: &mut ServedPrograms) {
     while !recording.relay.interrupted()
         && !recording.controlled.board.is_stopping()
         && recording.is_collecting()
     {
+        programs.look();
         std::thread::sleep(INTERVAL);
     }
 }

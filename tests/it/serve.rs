@@ -1,8 +1,9 @@
 //! Programs that a server of recordings records, because their environment names it.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -13,6 +14,9 @@ use crate::support::{Run, program, tool};
 
 /// The exit status of `armed` when it has found all of its results right.
 const RIGHT: i32 = 7;
+
+/// Nothing here takes a fraction of this.
+const LIMIT: Duration = Duration::from_secs(200);
 
 /// A server that runs.
 struct Server {
@@ -141,7 +145,7 @@ fn ranks_of_mpirun_are_recorded_with_their_ranks() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), "ranks", &[]);
     let printed = run(tool().args(["env", "--name", &server.name, "--soft"])).expect(0);
-    let launch = "mpirun -x LD_PRELOAD -x ASCEND_TRACE_SESSION -x LD_LIBRARY_PATH --oversubscribe -n 2 \"$0\" 2 0";
+    let launch = "mpirun -x LD_PRELOAD -x ASCEND_TRACE_ARMED -x ASCEND_TRACE_SESSION -x LD_LIBRARY_PATH --oversubscribe -n 2 \"$0\" 2 0";
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", &format!("{}\n{launch}", printed.out())]);
     shell.arg(program("windows")).current_dir(folder.path());
@@ -156,31 +160,112 @@ fn ranks_of_mpirun_are_recorded_with_their_ranks() {
     assert_eq!(ranks, [Some(0), Some(1)], "{known}");
 }
 
+/// A program that waits for lines.
+struct Waiting {
+    child: Child,
+    input: ChildStdin,
+    output: Lines<BufReader<ChildStdout>>,
+}
+
+impl Waiting {
+    fn start(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        Self {
+            input: child.stdin.take().unwrap(),
+            output: BufReader::new(child.stdout.take().unwrap()).lines(),
+            child,
+        }
+    }
+
+    #[track_caller]
+    fn fill(&mut self, number: u32) {
+        writeln!(self.input, "fill {number}").unwrap();
+        let wanted = format!("filled {number}");
+        assert!(self.output.any(|line| line.unwrap() == wanted));
+    }
+
+    #[track_caller]
+    fn ends(mut self) {
+        writeln!(self.input, "end").unwrap();
+        assert_eq!(self.child.wait().unwrap().code(), Some(RIGHT));
+    }
+
+    /// Fills until the process has joined a session, and returns the number of fills.
+    #[track_caller]
+    fn joins(&mut self, server: &Server) -> u32 {
+        let recorder = format!("/session-{}-", server.child.id());
+        let maps = format!("/proc/{}/maps", self.child.id());
+        let until = Instant::now() + LIMIT;
+        let mut fills = 0;
+        while !std::fs::read_to_string(&maps).unwrap().contains(&recorder) {
+            assert!(Instant::now() < until, "it does not join {recorder}");
+            fills += 1;
+            self.fill(fills);
+        }
+        fills
+    }
+}
+
 #[test]
 fn a_program_runs_on_when_the_server_ends() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), "ends", &[]);
-    let mut command = server.starts(&[]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut input = child.stdin.take().unwrap();
-    let mut fill = |number: u32| {
-        writeln!(input, "fill {number}").unwrap();
-        let wanted = format!("filled {number}");
-        assert!(output.any(|line| line.unwrap() == wanted));
-    };
-    fill(1);
+    let mut waiting = Waiting::start(server.starts(&[]));
+    waiting.fill(1);
     let trace = server.trace.clone();
-    let pid = child.id().to_string();
+    let pid = waiting.child.id().to_string();
+    let refused = run(tool().args(["detach", &pid])).expect(2).err();
+    assert!(refused.contains("recorded by a server"), "{refused}");
     let stopped = run(tool().args(["ctl", &pid, "stop"])).expect(0).out();
     assert!(stopped.contains("stopped"), "{stopped}");
     let said = server.wait();
     assert!(said.contains("1 process still running"), "{said}");
-    fill(2);
-    writeln!(input, "end").unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(RIGHT));
+    waiting.fill(2);
+    waiting.ends();
     assert_eq!(fills(&trace), 1);
+}
+
+#[test]
+fn a_program_that_has_started_before_the_server_is_recorded_from_then_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = format!("before-{}", std::process::id());
+    let mut waiting = Waiting::start(Run::new(&program("armed")).served(&name));
+    waiting.fill(1);
+    let server = Server::start(folder.path(), "before", &[]);
+    waiting.joins(&server);
+    waiting.fill(2);
+    let trace = server.trace.clone();
+    server.signal(Signal::INT);
+    waiting.fill(3);
+    waiting.ends();
+    let folder = tempfile::tempdir().unwrap();
+    let tables = Tables::of_file(&trace, folder.path());
+    assert_eq!(tables.count_calls("aclInit"), 0, "it was made before");
+    let fills = tables.tasks.iter().filter(|it| it.text("kind") == "memset");
+    let last = fills.map(|it| it.number("bytes")).next_back();
+    assert_eq!(last, Some(2 * 64));
+}
+
+/// A supervisor, such as systemd, starts the next server.
+#[test]
+fn programs_of_a_killed_server_join_the_next_one() {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let mut first = Server::start(folders[0].path(), "next", &["--timing", "events"]);
+    let mut waiting = Waiting::start(first.starts(&[]));
+    waiting.fill(1);
+    first.child.kill().unwrap();
+    first.child.wait().unwrap();
+    waiting.fill(2);
+    let second = Server::start(folders[1].path(), "next", &["--timing", "events"]);
+    waiting.joins(&second);
+    waiting.fill(3);
+    let trace = second.trace.clone();
+    second.signal(Signal::TERM);
+    waiting.ends();
+    assert!(fills(&trace) > 0);
+    let known = info(&trace);
+    assert_eq!(known["complete"], true, "{known}");
 }
 
 #[test]

@@ -54,15 +54,30 @@ unsafe impl Sync for PathRoom {}
 
 static FOLDER: PathRoom = PathRoom(UnsafeCell::new([0; LONGEST_PATH]));
 static SESSION_PATH: PathRoom = PathRoom(UnsafeCell::new([0; LONGEST_PATH]));
+/// The session that this process asks for itself; empty for none.
+static OWN_SESSION: PathRoom = PathRoom(UnsafeCell::new([0; LONGEST_PATH]));
+/// The page with the request for the present session, as its pid namespace and its pid. A forked child has the session of its
+/// parent, and the recorder has the lock of the parent's page.
+static JOINED_BY: (AtomicU64, AtomicU32) = (AtomicU64::new(0), AtomicU32::new(0));
 
-/// Takes over from the environment that recorders may attach to this process.
-pub(super) fn begin() -> Result<(), Hindrance> {
+/// Takes over from the environment that recorders may attach to this process, and that it asks for this session itself. Returns
+/// whether they may.
+pub(super) fn begin(session: Option<&CStr>) -> Result<bool, Hindrance> {
     // SAFETY: called by the one thread that joins, before any other looks at the folder.
     let room = unsafe { &mut *FOLDER.0.get() };
     match environment::copy(ARMED_VARIABLE.as_bytes(), room) {
         Some(true) if room.starts_with(b"/") => {}
-        Some(_) => return Err(Hindrance::ForGood),
+        Some(_) => return Ok(false),
         None => return Err(Hindrance::ForNow),
+    }
+    let session = session.map_or(&[][..], CStr::to_bytes_with_nul);
+    if session.len() > LONGEST_PATH {
+        return Err(Hindrance::ForGood);
+    }
+    // SAFETY: as above.
+    let room = unsafe { &mut *OWN_SESSION.0.get() };
+    for (to, from) in room.iter_mut().zip(session) {
+        *to = *from;
     }
     note(ARMED, true);
     let made = make_mark()?;
@@ -70,7 +85,7 @@ pub(super) fn begin() -> Result<(), Hindrance> {
     STATE.store(WAITING, SeqCst);
     MARK.store(made, Release);
     super::copy_rare();
-    Ok(())
+    Ok(true)
 }
 
 /// Whether recorders may attach to this process.
@@ -110,8 +125,21 @@ pub(crate) fn list() {
     if LISTED.load(Acquire) != process {
         make_page(process);
         LISTED.store(process, Release);
+        ask_for_own_session();
     }
     IS_LISTING.store(false, Release);
+}
+
+/// Asks for the session that the environment names. A forked child that has the session of its parent does not.
+fn ask_for_own_session() {
+    // SAFETY: written before the first call, and only read since.
+    let path = CStr::from_bytes_until_nul(unsafe { &*OWN_SESSION.0.get() });
+    if STATE.load(Acquire) == WAITING
+        && let Some(page) = page()
+        && let Some(path) = path.ok().filter(|path| !path.is_empty())
+    {
+        page.request_own(path);
+    }
 }
 
 /// A forked child has one thread, which may find its parent's in the middle of this.
@@ -144,9 +172,18 @@ fn make_page(process: u32) {
 }
 
 fn with_names<R>(process: u32, action: impl FnOnce(&CStr, &CStr) -> R) -> Option<R> {
+    with_names_in(NAMESPACE.load(Relaxed), process, action)
+}
+
+/// The same for a process of another pid namespace.
+fn with_names_in<R>(
+    namespace: u64,
+    process: u32,
+    action: impl FnOnce(&CStr, &CStr) -> R,
+) -> Option<R> {
     // SAFETY: written before the first call, and only read since.
     let folder = CStr::from_bytes_until_nul(unsafe { &*FOLDER.0.get() }).ok()?;
-    let name = page_name(NAMESPACE.load(Relaxed), process);
+    let name = page_name(namespace, process);
     Some(action(folder, CStr::from_bytes_until_nul(&name).ok()?))
 }
 
@@ -245,6 +282,8 @@ pub(crate) fn publish(joining: &Joining) {
         core::ptr::from_ref(joining.without_channel).cast_mut(),
         SeqCst,
     );
+    JOINED_BY.0.store(NAMESPACE.load(Relaxed), Relaxed);
+    JOINED_BY.1.store(LISTED.load(Relaxed), Relaxed);
     // Channels that are claimed from now on have the process's new key.
     super::count_in(joining.session);
     places::publish(joining.place);
@@ -262,11 +301,9 @@ pub(crate) fn end_joining(joining: &Joining) {
 
 /// Whether the recorder of this process has ended without completing the recording. For a thread of the tool.
 pub(crate) fn has_lost_recorder() -> bool {
-    let process = sys::process();
+    let (namespace, process) = (JOINED_BY.0.load(Relaxed), JOINED_BY.1.load(Relaxed));
     STATE.load(Acquire) == JOINED
-        && LISTED.load(Acquire) == process
-        && page().is_some()
-        && with_names(process, ArmedPage::is_abandoned).unwrap_or(false)
+        && with_names_in(namespace, process, ArmedPage::is_abandoned).unwrap_or(false)
 }
 
 /// The session is complete, or its recorder has ended and another recorder asks. Calls pass from now on. Returns whether this thread

@@ -74,6 +74,37 @@ fn forked_workers_are_recorded_with_their_parent_or_alone() {
     assert_eq!(fills(&last), [7]);
 }
 
+/// The recorder has the lock of the parent's page, and the child's own page has none.
+#[test]
+fn a_forked_worker_stays_in_the_recording_of_its_parent() {
+    /// The tool's thread looks for a lost recorder each second.
+    const LOOKS: u64 = 2;
+    let folder = tempfile::tempdir().unwrap();
+    let mut armed = Armed::start();
+    let parent = armed.says("pid");
+    let options = ["--timing", "events"];
+    let mut recorder = Recorder::ask(folder.path(), parent, "t.atrace", &options);
+    armed.fills([1]);
+    recorder.joined();
+    armed.write("fork");
+    armed.says("pid");
+    let (until, mut number) = (Instant::now() + Duration::from_secs(LOOKS), 1);
+    while Instant::now() < until || number < 4 {
+        number += 1;
+        armed.fills([number]);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    armed.write("end");
+    let mut line = String::new();
+    armed.output.read_line(&mut line).unwrap();
+    assert_eq!(line, format!("child: status {RIGHT}\n"));
+    let trace = recorder.detach(parent);
+    armed.ends();
+    let tables = whole(&trace);
+    let expected: Vec<i64> = (1..=number.into()).collect();
+    assert_eq!(fills(&tables), expected);
+}
+
 #[test]
 fn a_program_that_takes_the_place_of_another_can_be_attached_to() {
     let folder = tempfile::tempdir().unwrap();

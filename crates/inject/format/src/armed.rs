@@ -2,6 +2,8 @@
 //!
 //! Each process of such a program has a page in a folder of its user, from its first call of AscendCL on. The page says
 //! whether a recorder wants the process in its session.
+//!
+//! A program with the variables of `ascend-trace env` has such a page as well, and asks for the session of the server itself.
 
 /// The environment variable with the folder of the pages.
 pub const ARMED_VARIABLE: &str = "ASCEND_TRACE_ARMED";

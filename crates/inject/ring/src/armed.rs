@@ -145,6 +145,24 @@ impl ArmedPage {
         &self.request
     }
 
+    /// The process itself wants to join the session in this file.
+    pub fn request_own(&self, session: &CStr) {
+        self.ask(session.to_bytes());
+    }
+
+    /// Writes a request. The path is shorter than [`LONGEST_PATH`].
+    fn ask(&self, session: &[u8]) -> u32 {
+        self.request.store(0, Relaxed);
+        let ends = session.iter().copied().chain(std::iter::repeat(0));
+        for (to, from) in self.path.iter().zip(ends) {
+            to.store(from, Relaxed);
+        }
+        let number = self.last.load(Relaxed).wrapping_add(1).max(1);
+        self.last.store(number, Relaxed);
+        self.request.store(number, Release);
+        number
+    }
+
     /// Takes the request, and copies the path of the session as a C string. `None` if it was withdrawn.
     pub fn take(&self, path: &mut [u8; LONGEST_PATH]) -> Option<JoinRequest> {
         for (to, from) in path.iter_mut().zip(&self.path) {
@@ -210,11 +228,24 @@ unsafe impl Send for ArmedProcess {}
 
 /// The session that the recorder of a process has asked for, by the page of the process. `None` without a recorder.
 pub fn requested_session(page: &Path) -> Option<PathBuf> {
-    let mut options = OpenOptions::new();
-    let file = options.read(true).custom_flags(CAREFULLY).open(page).ok()?;
+    let file = open_page(page)?;
     if !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
         return None;
     }
+    path_in(&file)
+}
+
+/// The session that a process has asked for last, itself or by a recorder.
+pub fn last_session(page: &Path) -> Option<PathBuf> {
+    path_in(&open_page(page)?)
+}
+
+fn open_page(page: &Path) -> Option<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(CAREFULLY).open(page).ok()
+}
+
+fn path_in(file: &File) -> Option<PathBuf> {
     let mut bytes = [0; LONGEST_PATH];
     let offset = std::mem::offset_of!(ArmedPage, path) as u64;
     file.read_exact_at(&mut bytes, offset).ok()?;
@@ -277,16 +308,7 @@ impl ArmedProcess {
         if bytes.len() >= LONGEST_PATH {
             return Err(io::Error::from(io::ErrorKind::InvalidFilename).into());
         }
-        let page = self.page();
-        page.request.store(0, Relaxed);
-        let ends = bytes.iter().copied().chain(std::iter::repeat(0));
-        for (to, from) in page.path.iter().zip(ends) {
-            to.store(from, Relaxed);
-        }
-        let number = page.last.load(Relaxed).wrapping_add(1).max(1);
-        page.last.store(number, Relaxed);
-        page.request.store(number, Release);
-        self.number = number;
+        self.number = self.page().ask(bytes);
         Ok(())
     }
 
@@ -297,6 +319,11 @@ impl ArmedProcess {
             return None;
         }
         JoinOutcome::from_code((word >> 32) as u32)
+    }
+
+    /// Whether a request waits for the process.
+    pub fn is_asked(&self) -> bool {
+        self.page().request.load(Acquire) != 0
     }
 
     /// Whether the process has left the session that it had joined.
@@ -433,6 +460,22 @@ mod tests {
             ArmedPage::enlist(&place, CStr::from_bytes_until_nul(&name).unwrap(), HASH).unwrap();
         assert!(recorder.is_listed());
         assert!(process.take(&mut [0; LONGEST_PATH]).is_some());
+    }
+
+    #[test]
+    fn a_process_asks_for_a_session_itself() {
+        let folder = private();
+        let (process, recorder) = ends(folder.path());
+        let page = folder.path().join(text(&page_name(5, 6)));
+        assert_eq!(last_session(&page), None);
+        process.request_own(c"/x/server-node");
+        assert!(recorder.is_asked() && recorder.has_left());
+        assert_eq!(last_session(&page), Some("/x/server-node".into()));
+        let mut path = [0; LONGEST_PATH];
+        let request = process.take(&mut path).unwrap();
+        assert!(path.starts_with(b"/x/server-node\0"));
+        process.reply(request, JoinOutcome::Joined);
+        assert!(!recorder.is_asked() && !recorder.has_left());
     }
 
     #[test]

@@ -46,7 +46,9 @@ pub mod sys;
 pub mod ticks;
 
 pub use arena::{Arena, ArenaError, ChannelInfo, DrainResult, FREE_THREADS};
-pub use armed::{ArmedError, ArmedPage, ArmedProcess, JoinRequest, page_name, requested_session};
+pub use armed::{
+    ArmedError, ArmedPage, ArmedProcess, JoinRequest, last_session, page_name, requested_session,
+};
 pub use home::{maker, private_folder};
 pub use layout::{LostRecords, OpenCall, OpenCalls, SessionSettings};
 pub use map::{AttachError, Session, give_up_system_calls};

@@ -96,11 +96,13 @@ pub(super) fn handover(found: &Handover) -> String {
         Some(tid) => format!("{} of thread {tid}", found.after),
         None => found.after.clone(),
     };
+    let times = match found.count {
+        1 => "once".to_owned(),
+        more => format!("{} times", count(more)),
+    };
     format!(
-        "Thread {} seems to wait for {by} before {}, {} times\n",
-        found.tid,
-        found.before,
-        count(found.count)
+        "Thread {} seems to wait for {by} before {}, {times}\n",
+        found.tid, found.before
     )
 }
 

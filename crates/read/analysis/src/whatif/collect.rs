@@ -352,7 +352,10 @@ impl Collect {
             Some(known) if known.operation != NONE => known.operation,
             _ => self.name(&operation(trace, task)),
         };
+        let bytes = trace.bytes(trace.call(task.call)).unwrap_or(0);
         let shape = self.task_shapes.number(TaskShape {
+            direction,
+            bits: u64::BITS - bytes.leading_zeros(),
             operation,
             class: TaskRole::of(trace, task),
             is_copy: task.kind == TaskKind::Memcpy,

@@ -87,10 +87,23 @@ impl Stream {
 pub(super) struct TaskSums {
     pub(super) count: u64,
     pub(super) lasted: i64,
+    /// The squares of their durations.
+    pub(super) lasted_squares: f64,
     /// How far their durations may be off: in all; the same way in tasks that are alike; and the squares of the rest.
     pub(super) error: f64,
     pub(super) common: f64,
     pub(super) squares: f64,
+}
+
+impl TaskSums {
+    pub(super) fn join(&mut self, other: &Self) {
+        self.count += other.count;
+        self.lasted += other.lasted;
+        self.lasted_squares += other.lasted_squares;
+        self.error += other.error;
+        self.common += other.common;
+        self.squares += other.squares;
+    }
 }
 
 /// A duration is hardly known if its error is larger, and most of it. Nanoseconds.
@@ -169,6 +182,7 @@ impl Facts {
         if let Some(sums) = at(&mut self.task_sums, task.shape) {
             sums.count += 1;
             sums.lasted += lasted;
+            sums.lasted_squares += (lasted as f64).powi(2);
             let (error, common) = best.map_or((0, 0), |it| (it.error, it.common));
             let is_hardly_known = error > HARDLY_NS && 2 * error > lasted;
             self.late += if is_work && is_hardly_known { error } else { 0 };

@@ -86,6 +86,8 @@ pub(super) enum LinkKind {
     /// As [`Self::Handover`] and [`Self::HandoverBegin`], where the times could also be the thread's own work.
     PossibleHandover,
     PossibleHandoverBegin,
+    /// The begin of a call, for the end of the last call of a thread that ended.
+    Join,
     /// The begin of a call after a handover, for the end of the last call of the thread that waited for it. The recording
     /// does not show such a wait: it shows only that the two threads work together.
     Reverse,
@@ -119,9 +121,12 @@ impl LinkKind {
     pub(super) fn points(self, from: LanePosition, to: LanePosition) -> (ItemEdge, ItemEdge) {
         match self {
             Self::Wait | Self::Sync | Self::Room => (from.end(), to.end()),
-            Self::Plan | Self::Start | Self::Handover | Self::PossibleHandover | Self::Reverse => {
-                (from.end(), to.begin())
-            }
+            Self::Plan
+            | Self::Start
+            | Self::Handover
+            | Self::PossibleHandover
+            | Self::Join
+            | Self::Reverse => (from.end(), to.begin()),
             Self::HandoverBegin | Self::PossibleHandoverBegin => (from.begin(), to.begin()),
             Self::Callback | Self::Peer => (from.begin(), to.end()),
         }

@@ -5,7 +5,10 @@
 //! seems to wait for that. Such a wait is a separate kind of link. Pauses without an explanation may be waits as well, so they
 //! count in the errors of predictions.
 
+mod clock;
+mod follows;
 mod handover;
+mod joins;
 mod pauses;
 
 use std::cmp::Reverse;
@@ -22,6 +25,7 @@ use crate::TaskRole;
 pub use handover::Handover;
 
 use handover::handover;
+use joins::Join;
 use pauses::{Ending, PauseEnd, Pauses, Source, Verdict};
 
 /// A shorter time between two calls is no pause. Nanoseconds.
@@ -42,8 +46,12 @@ pub(super) struct PauseResult {
     pub(super) awaited: BTreeSet<(u32, u32)>,
     /// An upper limit of the time that threads take to go on after their wait.
     pub(super) lag: i64,
+    /// By how much these times may differ in another run, in all.
+    pub(super) off: i64,
     /// The sum of the pauses that nothing explains.
     pub(super) unexplained: i64,
+    /// Calls after a pause that a clock ended.
+    pub(super) clocked: Vec<LanePosition>,
     /// All pauses that are no work of the thread, where they are wanted.
     pub(super) pauses: Option<Vec<Pause>>,
 }
@@ -111,12 +119,20 @@ pub(super) fn learn(facts: &Facts, keeps_pauses: bool) -> PauseResult {
         }
     }
     for (process, threads) in processes {
+        let joins = match threads.len() {
+            1 => Vec::new(),
+            _ => joins::of(facts, &threads),
+        };
         let functions = host_functions(facts, process);
-        if threads.len() > 1 || !functions.is_empty() {
-            Sweep::of(facts, &threads, functions).run(facts, &mut learnt);
-        }
+        let is_alone = threads.len() == 1 && functions.is_empty();
+        let mut sweep = Sweep::of(facts, &threads, functions);
+        sweep.is_alone = is_alone;
+        sweep.joined = joins.iter().map(|it| it.call).collect();
+        joins.iter().for_each(|it| learnt.take_join(facts, it));
+        sweep.run(facts, &mut learnt);
     }
     learnt.links.sort_by_key(|it| it.to);
+    learnt.clocked.sort_unstable();
     learnt
 }
 
@@ -155,6 +171,10 @@ struct Sweep<'f> {
     begun: usize,
     sites: FxHashMap<Site, Pauses>,
     kept: usize,
+    /// Calls after a pause that the ends of other threads ended, in order.
+    joined: Vec<LanePosition>,
+    /// The process has nothing that a thread can wait for, except a clock.
+    is_alone: bool,
 }
 
 impl<'f> Sweep<'f> {
@@ -176,6 +196,8 @@ impl<'f> Sweep<'f> {
             begun: 0,
             sites: FxHashMap::default(),
             kept: 0,
+            joined: Vec::new(),
+            is_alone: false,
         }
     }
 
@@ -208,9 +230,13 @@ impl<'f> Sweep<'f> {
             return;
         }
         let to = LanePosition::new(LaneCode::thread(self.threads[number]), own.ordinal);
+        if self.joined.binary_search(&to).is_ok() {
+            return;
+        }
         let site = (self.threads[number] as u32, before.shape, call.shape);
         let pauses = self.sites.entry(site).or_default();
-        pauses.add(own.ordinal, call.begin - since);
+        pauses.add(own.ordinal, (since, call.begin));
+        self.kept += 1;
         let mut add = |source: Source, from: LanePosition, at: i64, next: Option<LanePosition>| {
             let endings = pauses.endings.entry(source).or_default();
             endings.push(Ending {
@@ -280,12 +306,14 @@ impl<'f> Sweep<'f> {
                 lasts / count.max(1) as i64
             };
             match pauses.ended_by(interval) {
+                _ if self.is_alone => learnt.take_clocked(*site, pauses),
                 Verdict::By(found) => {
                     learnt.take(facts, *site, &found);
                     learnt.unexplained += pauses.total() - found.total();
                     learnt.keep_others(*site, pauses, &found);
                     known.push((*site, found));
                 }
+                Verdict::Clock => learnt.take_clocked(*site, pauses),
                 Verdict::OwnWork => {}
                 Verdict::Unknown => rare.push((*site, pauses)),
             }
@@ -309,6 +337,49 @@ impl PauseResult {
         if let Source::Calls(thread, shape) = found.source {
             self.awaited.insert((thread, shape));
         }
+        let place = self.name(new);
+        if let Some(pauses) = &mut self.pauses {
+            pauses.extend(found.links().map(|link| Pause {
+                call: link.to.place(),
+                by: Some(EndedBy {
+                    link,
+                    handover: place,
+                }),
+            }));
+        }
+        self.lag = self.lag.max(found.wake);
+        self.off = self.off.saturating_add(found.off());
+        self.links.extend(found.links());
+        self.links
+            .extend(found.endings.iter().filter_map(Ending::reverse));
+    }
+
+    /// A pause that the ends of other threads ended.
+    fn take_join(&mut self, facts: &Facts, join: &Join) {
+        let (thread, shape) = join.last;
+        let new = handover(facts, join.site, Source::Calls(thread, shape), 1);
+        let handover = self.name(new);
+        let last = join.links.first().copied();
+        if let Some(pauses) = &mut self.pauses {
+            pauses.push(Pause {
+                call: join.call,
+                by: last.map(|link| EndedBy { link, handover }),
+            });
+        }
+        self.links.extend(&join.links);
+    }
+
+    /// The pauses of a site that a clock ended, if one did.
+    fn take_clocked(&mut self, (thread, ..): Site, pauses: &Pauses) {
+        if pauses.are_clocked() {
+            let lane = LaneCode::thread(thread as usize);
+            let calls = pauses.calls.iter().map(|it| LanePosition::new(lane, *it));
+            self.clocked.extend(calls);
+        }
+    }
+
+    /// The place of a handover in the list of all.
+    fn name(&mut self, new: Handover) -> usize {
         let subject = |it: &Handover| Handover {
             count: 0,
             ..it.clone()
@@ -320,19 +391,7 @@ impl PauseResult {
             Some(known) => known.count += new.count,
             None => self.found.push(new),
         }
-        if let Some(pauses) = &mut self.pauses {
-            pauses.extend(found.links().map(|link| Pause {
-                call: link.to.place(),
-                by: Some(EndedBy {
-                    link,
-                    handover: place,
-                }),
-            }));
-        }
-        self.lag = self.lag.max(found.most);
-        self.links.extend(found.links());
-        self.links
-            .extend(found.endings.iter().filter_map(Ending::reverse));
+        place
     }
 
     /// The pauses of a site, of which no cause is known.

@@ -3,13 +3,14 @@
 //! A prediction has these errors. They have different causes, so they add up like the sides of a right triangle:
 //!
 //! - how much the saved time differs if other latencies are assumed: a short or a long one where the recording shows
-//!   none, and the usual ones everywhere,
+//!   none, and the usual ones everywhere; and if calls that wait for less are not made at all,
 //! - the errors of the durations that are changed. The part that tasks of one class have in common is added. The rest is as
 //!   often too long as too short. Both are never more than the sum of all,
 //! - the mapping of the clocks,
-//! - the calls that are changed, or that submit waits which hold nothing: the changed program may not make them, or may
-//!   make others in their place,
-//! - the time between two queries of each loop that waits,
+//! - the calls that submit waits which hold nothing, and calls that the changed program makes in addition,
+//! - the time between two queries of each loop that waits. Where the recorded loops notice the end after different times,
+//!   these differences are at random, and count less in sum,
+//! - how much the times differ that threads take to go on after others: another run may have the shorter or the longer ones,
 //! - the tracer overhead of the thread that has most: it is in the recording, and a run without the tool has none.
 //!
 //! Others are added: how far the unchanged simulation is off from the recording; the unknown time of tasks without
@@ -148,7 +149,7 @@ impl<'f> Predictor<'f> {
         let apart = self.apart(changed, |it| !it.is_of_waits());
         let waits = self.apart(changed, LatencySource::is_of_waits);
         let (count, mut parts) = self.bars(changed);
-        parts.extend([apart, self.overhead_ns()]);
+        parts.extend([apart, self.overhead_ns(), self.unsteady(changed) / 2]);
         let recorded = self.recorded.duration();
         let open = self.open(changed, saved);
         let error = self.own_error_ns() + together(&parts) + open + waits;
@@ -169,13 +170,30 @@ impl<'f> Predictor<'f> {
         }
     }
 
-    /// How much the saved time differs at most in these manners.
+    /// How far the prediction may be off by these manners. An error of a manner that the unchanged simulation has as well is
+    /// in the saved time or in the makespan, and not in both: the smaller difference counts.
     fn apart(&self, changed: ChangedProgram<'_>, is_own: impl Fn(LatencySource) -> bool) -> i64 {
         let saved = self.saved_ns(changed.own);
         let manners = self.index.manners().zip(&self.unchanged).skip(1);
         let others = manners.zip(changed.others).filter(|it| is_own(it.0.0));
-        let apart = others.map(|((_, own), other)| (own - other.lasts - saved).abs());
+        let apart = others.map(|((manner, own), other)| {
+            let of_saved = (own - other.lasts - saved).abs();
+            let of_makespan = (other.lasts - changed.own.lasts).abs();
+            match manner {
+                LatencySource::Usual => of_saved.min(of_makespan),
+                _ => of_saved,
+            }
+        });
         apart.max().unwrap_or(0)
+    }
+
+    /// How much longer or shorter the changed program takes as its latencies are not the usual ones. Another run has other
+    /// unusual latencies.
+    fn unsteady(&self, changed: ChangedProgram<'_>) -> i64 {
+        let manners = self.index.manners().skip(1).zip(changed.others);
+        let usual = manners.filter(|it| it.0 == LatencySource::Usual);
+        let off = usual.map(|it| (it.1.lasts - changed.own.lasts).abs());
+        off.max().unwrap_or(0)
     }
 
     /// The unknown time of tasks and pauses may hide savings: no more than the time of everything that changes.
@@ -228,9 +246,12 @@ impl<'f> Predictor<'f> {
     fn bars(&self, changed: ChangedProgram<'_>) -> (u64, Vec<i64>) {
         let changes = changed.changes;
         let (mut count, mut sum, mut common, mut squares) = (changed.calls, 0.0, 0.0, 0.0);
-        // Calls that the changed program may not make. Those of a group of the ledger are made, or others in their place.
+        // Calls that the changed program makes in addition, or does not make.
         let usual = self.index.typical.call.high;
-        let mut calls_bar = usual.saturating_mul(changed.calls as i64);
+        let mut calls_bar = match changes.group() {
+            Some((_, Narrow::Event)) => usual.saturating_mul(changed.calls as i64),
+            _ => 0,
+        };
         for (shape, sums) in self.facts.task_shapes.iter().zip(&self.facts.task_sums) {
             let factor = changes.task(shape);
             sum += (1.0 - factor).abs() * sums.error;
@@ -258,7 +279,12 @@ impl<'f> Predictor<'f> {
         // Where hosts and devices wait for each other, the mapping of their clocks counts at both ends.
         let mut parts = vec![width.round() as i64, calls_bar];
         if count > 0 {
-            parts.extend([2 * self.index.typical.error.high, self.facts.poll_periods]);
+            let index = self.index;
+            parts.extend([
+                2 * index.typical.error.high,
+                index.poll_lag,
+                index.handover_off,
+            ]);
         }
         (count, parts)
     }
@@ -280,8 +306,9 @@ fn call_bar(
 ) -> i64 {
     let usual_of = |calls: u64| usual.saturating_mul(calls as i64);
     match changes.sync(shape.function) {
-        Some(Narrow::Event) => sums.own.max(usual_of(calls.max(sums.tasks))),
-        Some(_) => sums.own.max(usual_of(calls)),
+        Some(Narrow::Event) => usual_of(sums.tasks.saturating_sub(calls)),
+        // Simulations have it with the call and without it.
+        Some(_) => 0,
         // A copy that is faster is still a call.
         None if shape.copies => {
             let gone = (1.0 - changes.call(shape)).abs();

@@ -2,6 +2,7 @@
 
 use std::hash::Hash;
 
+use ascend_trace_recording::Direction;
 use rustc_hash::FxHashMap;
 
 use super::event_log::{Reader, Tape};
@@ -46,6 +47,10 @@ pub(super) struct TaskShape {
     pub(super) is_copy: bool,
     /// It copies from or to the host.
     pub(super) is_of_host: bool,
+    /// Of a copy: its direction. Tasks of one operation that move other amounts take other times.
+    pub(super) direction: Option<Direction>,
+    /// The number of bits of the number of bytes that it moves; 0 where it is not known.
+    pub(super) bits: u32,
     /// It records an event.
     pub(super) is_record: bool,
     pub(super) is_timed: bool,

@@ -2,18 +2,26 @@
 //!
 //! Tasks without a time that follow each other on a stream form a row. It ran between the task with a time before it and
 //! the one after it, or until the end of a call that waited for it. It took the usual time of its operations there, or all
-//! of the time if a call blocked for it and the usual time is not known. The rest of the possible time is its error.
+//! of the time if a call blocked for it and the usual time is not known. Where the operation took about the same time in many tasks,
+//! the error is their spread. Else it is half of the usual time, or the rest of the possible time.
 
+use ascend_trace_recording::Direction;
 use rustc_hash::FxHashMap;
 
-use super::compact_recording::Facts;
+use super::compact_recording::{Facts, TaskSums};
 use super::links::{LaneCode, LanePosition, Link, LinkKind, of_lane, take_at};
-use super::records::{Task, TaskReader};
+use super::records::{Task, TaskReader, TaskShape};
 use super::wait_index::WaitTimes;
 use crate::TaskRole;
 
 /// Tasks that get a place. Where more have no time, errors are not known.
 const MOST: usize = 1 << 20;
+
+/// The spread of fewer tasks says little of others.
+const MANY: u64 = 8;
+
+/// A task is no further from the mean of its operation than this number of standard deviations.
+const DEVIATIONS: f64 = 3.0;
 
 /// A task without a time, where it probably ran.
 #[derive(Clone, Copy, Debug)]
@@ -70,8 +78,15 @@ struct RowTask {
     shape: u32,
     submitted: i64,
     /// Its usual duration; `None` if no task of its operation has a time.
-    usual: Option<i64>,
+    usual: Option<UsualDuration>,
     is_work: bool,
+}
+
+/// The duration of the tasks of an operation with times: the mean, and how far one task may be from it.
+#[derive(Clone, Copy, Debug)]
+struct UsualDuration {
+    mean: i64,
+    off: i64,
 }
 
 /// The end of a row.
@@ -99,7 +114,7 @@ pub(super) fn place(facts: &mut Facts, links: &mut [Link], calls: &[WaitTimes]) 
         })
         .collect();
     targets.sort_unstable();
-    let usual = usual(facts);
+    let usual = UsualDurations::of(facts);
     let mut rows = Rows::default();
     for stream in 0..facts.streams.len() {
         rows.of_stream(facts, &usual, &targets, stream);
@@ -138,19 +153,58 @@ pub(super) fn place(facts: &mut Facts, links: &mut [Link], calls: &[WaitTimes]) 
     }
 }
 
-/// The mean duration of each operation with times.
-fn usual(facts: &Facts) -> FxHashMap<u32, i64> {
-    let mut sums: FxHashMap<u32, (i64, i64)> = FxHashMap::default();
-    for (shape, own) in facts.task_shapes.iter().zip(&facts.task_sums) {
-        if shape.is_timed && shape.class == TaskRole::Work {
-            let sum = sums.entry(shape.operation).or_default();
-            *sum = (sum.0 + own.lasted, sum.1 + own.count as i64);
+/// The usual durations of tasks with times: of those that are alike, and of each operation.
+#[derive(Debug, Default)]
+struct UsualDurations {
+    alike: FxHashMap<(u32, Option<Direction>, u32), UsualDuration>,
+    operations: FxHashMap<u32, UsualDuration>,
+}
+
+impl UsualDurations {
+    fn of(facts: &Facts) -> Self {
+        let mut alike: FxHashMap<_, TaskSums> = FxHashMap::default();
+        let mut operations: FxHashMap<u32, TaskSums> = FxHashMap::default();
+        for (shape, own) in facts.task_shapes.iter().zip(&facts.task_sums) {
+            if shape.is_timed && shape.class == TaskRole::Work {
+                let key = (shape.operation, shape.direction, shape.bits);
+                alike.entry(key).or_default().join(own);
+                operations.entry(shape.operation).or_default().join(own);
+            }
+        }
+        let alike = alike.into_iter();
+        let operations = operations.into_iter();
+        Self {
+            alike: alike.map(|it| (it.0, UsualDuration::of(&it.1))).collect(),
+            operations: operations
+                .map(|it| (it.0, UsualDuration::of(&it.1)))
+                .collect(),
         }
     }
-    let means = sums
-        .into_iter()
-        .map(|(operation, it)| (operation, it.0 / it.1.max(1)));
-    means.collect()
+
+    fn get(&self, shape: &TaskShape) -> Option<UsualDuration> {
+        let key = (shape.operation, shape.direction, shape.bits);
+        let known = self.alike.get(&key);
+        known
+            .or_else(|| self.operations.get(&shape.operation))
+            .copied()
+    }
+}
+
+impl UsualDuration {
+    fn of(sums: &TaskSums) -> Self {
+        let count = sums.count.max(1) as f64;
+        let mean = sums.lasted as f64 / count;
+        let deviation = (sums.lasted_squares / count - mean * mean).max(0.0).sqrt();
+        let half = mean / 2.0;
+        let off = match sums.count {
+            MANY.. => half.min(DEVIATIONS * deviation),
+            _ => half,
+        };
+        Self {
+            mean: mean as i64,
+            off: off.ceil() as i64,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -168,7 +222,7 @@ impl Rows {
     fn of_stream(
         &mut self,
         facts: &mut Facts,
-        usual: &FxHashMap<u32, i64>,
+        usual: &UsualDurations,
         targets: &[Target],
         stream: usize,
     ) {
@@ -187,7 +241,7 @@ impl Rows {
                     place,
                     shape: task.shape,
                     submitted: task.call_begin(),
-                    usual: usual.get(&shape.operation).copied(),
+                    usual: usual.get(shape),
                     is_work: shape.class == TaskRole::Work,
                 });
             }
@@ -208,7 +262,8 @@ impl Rows {
         };
         let from = self.reached.max(first.submitted);
         let work = row.iter().filter(|it| it.is_work);
-        let usual: Option<i64> = work.clone().map(|it| it.usual).sum();
+        let usual: Option<i64> = work.clone().map(|it| Some(it.usual?.mean)).sum();
+        let off: i64 = work.clone().filter_map(|it| Some(it.usual?.off)).sum();
         let until = match bound {
             Bound::Before(until) | Bound::Call(_, until) => until.max(from),
             Bound::None => from.saturating_add(usual.unwrap_or(0)),
@@ -216,7 +271,10 @@ impl Rows {
         let room = until - from;
         let (lasted, error) = match (usual, bound) {
             _ if work.clone().count() == 0 => (0, 0),
-            (Some(usual), _) => (usual.min(room), usual.min(room) / 2),
+            (Some(usual), _) => {
+                let lasted = usual.min(room);
+                (lasted, (off + usual - lasted).min(lasted / 2))
+            }
             // The call did nothing but wait.
             (None, Bound::Call(begin, end)) if end - begin > room / 2 => (room, room),
             (None, _) => (0, room),
@@ -226,7 +284,8 @@ impl Rows {
         let part = |of: i64, task: &RowTask| match (usual, task.is_work) {
             (_, false) => 0,
             (Some(all), true) if all > 0 => {
-                (i128::from(of) * i128::from(task.usual.unwrap_or(0)) / i128::from(all)) as i64
+                (i128::from(of) * i128::from(task.usual.map_or(0, |it| it.mean)) / i128::from(all))
+                    as i64
             }
             _ => of / count.max(1),
         };

@@ -52,8 +52,14 @@ pub(super) struct Index {
     /// Some of these waits may be work of the threads, and some may be mutual.
     may_be_own: bool,
     is_mutual: bool,
+    /// Calls after a pause that a clock ended, in order.
+    pub(super) clocked: Vec<LanePosition>,
     /// How long a thread takes to go on after another one.
     pub(super) handover_lag: i64,
+    /// By how much another run may differ in that, in all.
+    pub(super) handover_off: i64,
+    /// By how much another run may differ in when loops of queries notice ends, in all.
+    pub(super) poll_lag: i64,
     /// The time that threads were outside, as far as it may have been a wait for others.
     pub(super) outside_ns: i64,
 }
@@ -84,20 +90,25 @@ impl Index {
             handovers: outside.found,
             awaited: outside.awaited,
             handover_lag: outside.lag,
+            handover_off: outside.off,
             outside_ns: outside.unexplained,
+            clocked: outside.clocked,
             ..Self::default()
         };
         let (mut syncs, mut tallies) = (sync_rewrite::sync_tasks(&links), Tallies::default());
         let held = first_pass(facts, &links, &mut syncs, &mut tallies);
         index.own = vec![CallSums::default(); facts.call_shapes.len()];
+        let mut polls = PollLags::default();
         each_call(facts, &links, |call, released, tasks| {
             tallies.add_call(facts, call, released);
+            polls.add(facts, call, released);
             if let Some(sums) = index.own.get_mut(call.shape as usize) {
                 sums.own += call.end - released.unwrap_or(call.begin);
                 sums.tasks += tasks;
                 sums.waited += released.map_or(0, |it| it.min(call.end) - call.begin);
             }
         });
+        index.poll_lag = polls.off(facts.poll_periods);
         held.iter().for_each(|it| tallies.add_wait(&links, it));
         tallies.turn();
         each_call(facts, &links, |call, released, _| {
@@ -245,6 +256,48 @@ fn each_call(facts: &Facts, links: &[Link], mut take: impl FnMut(&Call, Option<i
             let tasks = own.iter().filter(|it| it.way == LinkKind::Sync).count();
             take(&call, released.filter(|it| *it > call.begin), tasks as u64);
         }
+    }
+}
+
+/// How long after the end of its target each loop of queries ends.
+#[derive(Debug, Default)]
+struct PollLags {
+    count: f64,
+    sum: f64,
+    squares: f64,
+}
+
+/// The spread of fewer loops says little of others.
+const MANY_POLLS: f64 = 16.0;
+
+/// The standard deviation of times that are anywhere between two queries is 0.29 of the time between them. From this part on,
+/// the times of loops are taken as random.
+const RANDOM_PART: f64 = 0.2;
+
+impl PollLags {
+    fn add(&mut self, facts: &Facts, call: &Call, released: Option<i64>) {
+        let shape = facts.call_shapes.get(call.shape as usize);
+        if let Some(released) = released.filter(|_| shape.is_some_and(|it| it.polls)) {
+            let lag = call.end.saturating_sub(released) as f64;
+            self.count += 1.0;
+            self.sum += lag;
+            self.squares += lag.powi(2);
+        }
+    }
+
+    /// By how much the sum of another run may differ; `periods` is the sum of the longest times between two queries.
+    fn off(&self, periods: i64) -> i64 {
+        if self.count < MANY_POLLS {
+            return periods;
+        }
+        let mean = self.sum / self.count;
+        let deviation = (self.squares / self.count - mean * mean).max(0.0).sqrt();
+        if deviation * self.count < RANDOM_PART * periods as f64 {
+            return periods;
+        }
+        // Three standard deviations of the difference of two sums.
+        let off = 3.0 * (2.0 * self.count).sqrt() * deviation;
+        periods.min(off.ceil() as i64)
     }
 }
 

@@ -61,5 +61,6 @@ mod training;
 mod two_threads;
 /// Predictions.
 mod whatif;
+mod whatif_waits;
 /// How results are written down.
 mod words;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::clock::is_clocked;
+use super::follows::follows;
 use crate::whatif::links::{LanePosition, Link, LinkKind};
 
 /// Fewer pauses show nothing.
@@ -68,6 +70,7 @@ impl Ending {
 #[derive(Debug, Default)]
 pub(super) struct Pauses {
     pub(super) lengths: Vec<i64>,
+    ends: Vec<i64>,
     /// The calls after them.
     pub(super) calls: Vec<u32>,
     pub(super) endings: BTreeMap<Source, Vec<Ending>>,
@@ -76,6 +79,8 @@ pub(super) struct Pauses {
 /// The result for the pauses of a site.
 pub(super) enum Verdict<'p> {
     By(PauseEnd<'p>),
+    /// At the ticks of a clock.
+    Clock,
     /// Each takes the same time, also where other threads do not.
     OwnWork,
     Unknown,
@@ -88,7 +93,11 @@ pub(super) struct PauseEnd<'p> {
     pub(super) endings: &'p [Ending],
     /// The usual time from there to the end of a pause, and a long one.
     lag: i64,
-    pub(super) most: i64,
+    most: i64,
+    /// A long time to go on after a wait, where no work seems to be in it.
+    pub(super) wake: i64,
+    /// Half of the time between the shortest and the longest of the middle half.
+    spread: i64,
     /// The pauses vary no more than that time: each may as well be work of the thread.
     may_be_own: bool,
 }
@@ -102,6 +111,11 @@ impl PauseEnd<'_> {
             .sum()
     }
 
+    /// By how much the lags may differ in another run, in all.
+    pub(super) fn off(&self) -> i64 {
+        self.spread.saturating_mul(self.endings.len() as i64)
+    }
+
     pub(super) fn links(&self) -> impl Iterator<Item = Link> {
         let way = self.source.way(self.may_be_own);
         self.endings.iter().map(move |it| it.link(way))
@@ -109,9 +123,16 @@ impl PauseEnd<'_> {
 }
 
 impl Pauses {
-    pub(super) fn add(&mut self, call: u32, length: i64) {
-        self.lengths.push(length);
+    /// A pause from the end of a call to the begin of the next one, with the number of that.
+    pub(super) fn add(&mut self, call: u32, (since, until): (i64, i64)) {
+        self.lengths.push(until - since);
+        self.ends.push(until);
         self.calls.push(call);
+    }
+
+    /// A clock ends them.
+    pub(super) fn are_clocked(&self) -> bool {
+        is_clocked(&self.ends)
     }
 
     pub(super) fn total(&self) -> i64 {
@@ -125,8 +146,9 @@ impl Pauses {
         (are_alike && endings.len() == self.lengths.len()).then_some(PauseEnd { endings, ..*other })
     }
 
-    /// A candidate ends most pauses, and soon. Of several, the one that ends more of them, or sooner, is taken. Its usual lag must be short compared with its interval, else this would be
-    /// chance; and it must vary no more than the pauses do, unless it is much shorter.
+    /// A candidate ends most pauses, and soon. Of several, the one that ends more of them, or sooner, is taken. Its usual lag
+    /// must be short compared with its interval, else this would be chance; and it must vary no more than the pauses do, unless
+    /// it is much shorter. A candidate with a longer lag is taken if the pauses follow it: the thread works after its wait.
     pub(super) fn ended_by(&self, interval: impl Fn(Source) -> i64) -> Verdict<'_> {
         let count = self.lengths.len();
         if count < LEAST_ROUNDS {
@@ -134,6 +156,8 @@ impl Pauses {
         }
         let lengths = Quartiles::of(self.lengths.iter().copied());
         let mut best: Option<PauseEnd<'_>> = None;
+        // The best of those that are late, but that the pauses follow.
+        let mut followed: Option<PauseEnd<'_>> = None;
         let mut least_spread = i64::MAX;
         for (source, endings) in &self.endings {
             if endings.len() * ENDS.1 < count * ENDS.0 {
@@ -143,38 +167,50 @@ impl Pauses {
             least_spread = least_spread.min(lags.spread());
             let is_soon = 4 * lags.third <= interval(*source) && 2 * lags.third <= lengths.second;
             let is_steady = lags.spread() <= lengths.spread() || 8 * lags.third <= lengths.second;
+            let are_followed = follows(endings);
             let is_better =
                 |it: PauseEnd<'_>| (it.endings.len(), lags.second) < (endings.len(), it.lag);
-            if is_soon && is_steady && best.is_none_or(is_better) {
+            let place = match is_soon && is_steady {
+                true => &mut best,
+                false if are_followed && lags.third < interval(*source) => &mut followed,
+                false => continue,
+            };
+            if place.is_none_or(is_better) {
                 let least = (2 * lags.spread()).max(lengths.second / STEADY);
-                best = Some(PauseEnd {
+                *place = Some(PauseEnd {
                     source: *source,
                     endings,
                     lag: lags.second,
                     most: lags.third,
-                    may_be_own: lengths.spread() <= least,
+                    wake: if is_soon { lags.third } else { 0 },
+                    spread: lags.spread() / 2,
+                    may_be_own: lengths.spread() <= least && !are_followed,
                 });
             }
         }
-        match best {
-            Some(found) => Verdict::By(found),
-            None if 10 * lengths.spread() <= lengths.second && lengths.spread() < least_spread => {
+        match (best, followed) {
+            (Some(found), _) => Verdict::By(found),
+            _ if self.are_clocked() => Verdict::Clock,
+            (None, Some(found)) => Verdict::By(found),
+            (None, None)
+                if 10 * lengths.spread() <= lengths.second && lengths.spread() < least_spread =>
+            {
                 Verdict::OwnWork
             }
-            None => Verdict::Unknown,
+            (None, None) => Verdict::Unknown,
         }
     }
 }
 
 /// The values that a quarter, half and three quarters of some values do not exceed.
-struct Quartiles {
-    first: i64,
-    second: i64,
-    third: i64,
+pub(super) struct Quartiles {
+    pub(super) first: i64,
+    pub(super) second: i64,
+    pub(super) third: i64,
 }
 
 impl Quartiles {
-    fn of(values: impl Iterator<Item = i64>) -> Self {
+    pub(super) fn of(values: impl Iterator<Item = i64>) -> Self {
         let mut all: Vec<i64> = values.collect();
         all.sort_unstable();
         let at = |part: usize| {
@@ -188,7 +224,12 @@ impl Quartiles {
         }
     }
 
-    fn spread(&self) -> i64 {
+    pub(super) fn spread(&self) -> i64 {
         self.third - self.first
+    }
+
+    /// Whether a value is no further from half of the values than twice their spread.
+    pub(super) fn is_usual(&self, value: i64) -> bool {
+        (value - self.second).abs() <= 2 * self.spread().max(1)
     }
 }

@@ -15,6 +15,8 @@ struct Targets<'w> {
     start: Option<&'w Wait>,
     /// The latest of those that the recording shows.
     shown: Option<&'w Wait>,
+    /// Other threads that end before it, where the latest target is such an end.
+    joined: Vec<&'w Wait>,
     /// Those that threads wait for if they wait for each other.
     reverse: Vec<&'w Wait>,
 }
@@ -24,18 +26,21 @@ impl<'w> Targets<'w> {
         let of_way = |way: LinkKind| waits.iter().filter(move |it| it.way == way);
         let is_shown = |it: &&Wait| !matches!(it.way, LinkKind::Start | LinkKind::Reverse);
         let shown = waits.iter().filter(is_shown);
+        let shown = shown.filter(|it| index.time(it) <= begin);
+        let shown = shown.max_by_key(|it| index.time(it));
+        let is_join = shown.is_some_and(|it| it.way == LinkKind::Join);
         Self {
             start: of_way(LinkKind::Start).find(|_| is_first),
-            shown: shown
-                .filter(|it| index.time(it) <= begin)
-                .max_by_key(|it| index.time(it)),
+            shown,
+            joined: of_way(LinkKind::Join).filter(|_| is_join).collect(),
             reverse: of_way(LinkKind::Reverse).collect(),
         }
     }
 
     fn each(&self) -> impl Iterator<Item = &'w Wait> {
         let shown = self.start.into_iter().chain(self.shown);
-        shown.chain(self.reverse.iter().copied())
+        let others = self.joined.iter().chain(&self.reverse);
+        shown.chain(others.copied())
     }
 }
 
@@ -98,6 +103,10 @@ impl<'f> ThreadLane<'f> {
                     false => (*it).max(shown + shown_lag),
                 };
             }
+        }
+        for joined in targets.joined.iter().filter_map(|it| shared.value(it)) {
+            let all = self.row.iter_mut().zip(joined);
+            all.for_each(|(it, by)| *it = (*it).max(by + shown_lag));
         }
         self.wait_mutually(shared, &targets, call);
         shared.release(waits);

@@ -55,6 +55,8 @@ pub(super) struct ThreadLane<'f> {
     source: usize,
     rooms: &'f [LanePosition],
     groups: &'f [(LanePosition, u32)],
+    /// Calls that a clock begins.
+    clocked: &'f [LanePosition],
     corrections: &'f [(LanePosition, i32)],
     /// By place; some that are over may be among them.
     pending: VecDeque<Pending>,
@@ -88,6 +90,7 @@ impl<'f> ThreadLane<'f> {
             source: index.sources.partition_point(|it| it.place().lane() < lane),
             rooms: of_lane(&index.rooms, lane, |it| *it),
             groups: of_lane(groups, lane, |it| it.0),
+            clocked: of_lane(&index.clocked, lane, |it| *it),
             corrections: of_lane(&facts.corrections, lane, |it| it.0),
             pending: VecDeque::new(),
             skipped: FxHashMap::default(),
@@ -150,7 +153,14 @@ impl<'f> ThreadLane<'f> {
             if lag < 0 || ends_late {
                 shared.ends(&self.row, self.ahead);
             }
-            self.ahead += lag;
+            if take_at(&mut self.clocked, place, |it| *it).is_empty() {
+                self.ahead += lag;
+            } else {
+                // The clock goes on in any case.
+                self.fold();
+                let all = self.row.iter_mut();
+                all.for_each(|it| *it = (*it).max(call.begin));
+            }
             if lag < 0 {
                 shared.begins(&self.row, self.ahead);
             }
@@ -256,8 +266,26 @@ impl<'f> ThreadLane<'f> {
         });
         let factors = shared.effects.of_call(call.shape);
         shared.effects.add(&mut self.row, &lags, factors);
+        if let Some(left) = &left {
+            let own = lags[LatencySource::Early as usize];
+            let most = match group {
+                Some(_) => own.min(shared.index.typical.call.high),
+                None => own,
+            };
+            self.leave_out_call(shared, left, most);
+        }
         shared.release(waits);
         Ok(())
+    }
+
+    /// The changed program may not make a call at all that waits for less: it takes no time in the simulation with short
+    /// latencies.
+    fn leave_out_call(&mut self, shared: &SolverContext<'_>, left: &[u8], own: i64) {
+        let early = shared.effects.of_manner(LatencySource::Early);
+        let row = self.row.get_mut(early.clone()).unwrap_or_default();
+        let left = left.get(early).unwrap_or_default();
+        let changed = row.iter_mut().zip(left).filter(|it| *it.1 != ALL);
+        changed.for_each(|it| *it.0 -= own);
     }
 
     /// Hands the end of a call on to what needs it.

@@ -1,0 +1,224 @@
+//! Waits of threads outside of AscendCL in predictions: for the ends of other threads, for a clock, and with work after them.
+
+use std::collections::BTreeSet;
+
+use ascend_trace_analysis::Window;
+use ascend_trace_analysis::whatif::{Change, Narrow, Report, WhatIf};
+use ascend_trace_testkit::timeline;
+
+use super::random::Dice;
+
+fn predicted(text: &str, change: Change) -> Report {
+    WhatIf::of(&Window::whole(&timeline(text))).predict(&[change], Vec::new())
+}
+
+fn faster(name: &str) -> Change {
+    let names = BTreeSet::from([name.to_owned()]);
+    let factor = 0.5;
+    Change::Operation { names, factor }
+}
+
+/// The saved time and its error, in microseconds.
+fn saved(report: &Report) -> (i64, i64) {
+    let prediction = &report.predictions[0];
+    let error = prediction.error_ns.expect("the error is known");
+    (prediction.saved_ns / 1_000, error / 1_000)
+}
+
+/// A round of a thread with its stream: a task, and a wait for it. Returns its end, and the text.
+fn round(thread: u32, begin: i64, lasts: i64, name: &str) -> (i64, String) {
+    let end = begin + 2 + lasts;
+    let text = format!(
+        "s{thread}: {name}[{}us..{end}us] by t{thread}[{begin}us..{}us] | t{thread}: sync(s{thread})[{}us..{}us]\n",
+        begin + 2,
+        begin + 1,
+        begin + 1,
+        end + 3
+    );
+    (end + 3, text)
+}
+
+/// The first thread makes a call, other ones work, and it makes a call again `lag` after the last one ended.
+fn joined(lag: i64) -> String {
+    let mut text = "t1: aclrtMalloc(1)[0..1us]\n".to_owned();
+    let mut last = 0;
+    for (thread, name, lasts) in [(2, "A", 400), (3, "B", 300)] {
+        let mut now = 10;
+        for _ in 0..10 {
+            let (end, round) = round(thread, now, lasts, name);
+            text += &round;
+            now = end;
+        }
+        last = last.max(now);
+    }
+    text + &format!("t1: aclrtFree(1)[{}us..{}us]\n", last + lag, last + lag + 1)
+}
+
+#[test]
+fn a_thread_that_joins_others_goes_on_when_the_last_of_them_ends() {
+    // Thread 2 saves 10 times 200 µs, and thread 3 then ends last: after 3,060 µs and not after 4,060 µs.
+    let (time, error) = saved(&predicted(&joined(20), faster("A")));
+    assert_eq!(time, 1_000);
+    assert!(error < 100, "{error}");
+    assert_eq!(saved(&predicted(&joined(20), faster("B"))).0, 0);
+    let handovers = predicted(&joined(20), faster("A")).handovers;
+    let [join] = handovers.as_slice() else {
+        panic!("one wait: {handovers:?}");
+    };
+    let names = (
+        join.before.as_str(),
+        join.after.as_str(),
+        join.by,
+        join.count,
+    );
+    assert_eq!(
+        names,
+        ("aclrtFree", "aclrtSynchronizeStream", Some(1002), 1)
+    );
+}
+
+#[test]
+fn a_call_long_after_the_ends_of_others_may_be_work_of_the_thread() {
+    let report = predicted(&joined(9_000), faster("A"));
+    assert!(report.handovers.is_empty(), "{:?}", report.handovers);
+    let (time, error) = saved(&report);
+    assert_eq!(time, 0);
+    // It may also be a wait.
+    assert!(error >= 1_000, "{error}");
+}
+
+/// Rounds of one thread. `next` gives the begin of the next round, for the number of the round and its end.
+fn rounds(next: impl Fn(i64, i64) -> i64) -> String {
+    let (mut text, mut now) = (String::new(), 0);
+    for number in 0..80 {
+        let (end, round) = round(1, now, 2_000, "A");
+        text += &round;
+        now = next(number, end);
+    }
+    text
+}
+
+#[test]
+fn a_thread_that_a_clock_wakes_saves_nothing() {
+    // Every 4 ms, with up to 60 µs more.
+    let late = |number: i64| number * 37 % 60;
+    let ticks = rounds(|number, _| (number + 1) * 4_000 + late(number));
+    let (time, error) = saved(&predicted(&ticks, faster("A")));
+    // Only the last round is shorter.
+    assert_eq!(time, 1_000);
+    assert!(error < 2_000, "{error}");
+    // Work that becomes too long for the period delays the later rounds.
+    let names = BTreeSet::from(["A".to_owned()]);
+    let slower = Change::Operation { names, factor: 3.0 };
+    let (time, _) = saved(&predicted(&ticks, slower));
+    assert!(time < -150_000, "{time}");
+}
+
+#[test]
+fn pauses_of_the_same_time_are_no_clock() {
+    let mut dice = Dice(3);
+    let late: Vec<i64> = (0..80).map(|_| dice.roll(60)).collect();
+    let pauses = rounds(|number, end| end + 2_000 + late[number as usize]);
+    let (time, _) = saved(&predicted(&pauses, faster("A")));
+    assert_eq!(time, 80_000);
+}
+
+/// A thread works on results of another one, and 860 µs after each wait it submits more. `follows` says that it waits.
+fn late(follows: bool) -> String {
+    let mut dice = Dice(5);
+    let (mut text, mut now, mut other) = (String::new(), 0, 0);
+    for number in 0..80 {
+        // All durations differ by little.
+        let (end, first) = round(1, now, 2_500 + dice.roll(40), "A");
+        text += &first;
+        if number > 0 {
+            text += &round(2, other, 100, "B").1;
+        }
+        now = end + 5;
+        other = match follows {
+            true => end + 860 + dice.roll(10),
+            // Each of its rounds takes the same time. The first thread happens to be as fast on average.
+            false if number > 0 => other + 2_529,
+            false => end + 860,
+        };
+    }
+    text
+}
+
+#[test]
+fn work_after_a_wait_does_not_hide_the_wait() {
+    let report = predicted(&late(true), faster("A"));
+    assert_eq!(report.handovers.len(), 1, "{:?}", report.handovers);
+    let (time, error) = saved(&report);
+    // 80 rounds of 1,260 µs.
+    assert!((98_000..103_000).contains(&time), "{time}");
+    assert!(error < 5_000, "{error}");
+    let report = predicted(&late(false), faster("A"));
+    assert!(report.handovers.is_empty(), "{:?}", report.handovers);
+}
+
+/// Copies of two sizes and kernels, each after a wait. `time` says if one has a time.
+fn tasks(time: impl Fn(i64) -> bool, lasts: impl Fn(i64) -> i64) -> String {
+    let (mut text, mut now) = (String::new(), 0);
+    for number in 0..60 {
+        let (size, duration) = match number % 2 {
+            0 => (4_096, lasts(number)),
+            _ => (64, 5),
+        };
+        let begin = now + 2;
+        let end = begin + duration;
+        let range = match time(number) {
+            true => format!("{begin}us..{end}us"),
+            false => "not-sampled".to_owned(),
+        };
+        text += &format!(
+            "s1: memcpy({size})[{range}] by t1[{now}us..{}us] | t1: sync(s1)[{}us..{}us]\n",
+            now + 1,
+            now + 1,
+            end + 3
+        );
+        now = end + 10;
+    }
+    text
+}
+
+#[test]
+fn a_task_without_a_time_takes_the_time_of_tasks_that_move_as_much() {
+    let copies = |factor| Change::Copy { factor };
+    let some = |number: i64| number % 5 != 2;
+    let steady = predicted(&tasks(some, |_| 200), copies(0.5));
+    let all = predicted(&tasks(|_| true, |_| 200), copies(0.5));
+    let ((time, error), (whole, _)) = (saved(&steady), saved(&all));
+    assert!(
+        (time - whole).abs() <= error && error < whole / 20,
+        "{time} ± {error}: {whole}"
+    );
+    // Where the times of copies of this size differ, so may those that are not known.
+    let apart = predicted(&tasks(some, |number| 50 + number * 31 % 300), copies(0.5));
+    let (time, error) = saved(&apart);
+    assert!(error > time / 10, "{time} ± {error}");
+}
+
+/// A call that does not wait any more may also not be made.
+#[test]
+fn the_error_holds_a_call_that_is_left_out() {
+    // Each call takes 30 µs to return, and the host then works for as long as the next task.
+    let (mut text, mut now) = (String::new(), 0);
+    for _ in 0..40 {
+        let end = now + 52;
+        text += &format!(
+            "s1: A[{}us..{end}us] by t1[{now}us..{}us] | t1: sync(s1)[{}us..{}us]\n",
+            now + 2,
+            now + 1,
+            now + 1,
+            end + 30
+        );
+        now = end + 80;
+    }
+    let functions = BTreeSet::from(["aclrtSynchronizeStream".to_owned()]);
+    let narrow = Narrow::None;
+    let (time, error) = saved(&predicted(&text, Change::Sync { functions, narrow }));
+    // The wait for the task is saved in each round, and maybe the call as well.
+    assert!((1_950..2_100).contains(&time), "{time}");
+    assert!((1_000..1_500).contains(&error), "{error}");
+}

@@ -14,7 +14,7 @@ pub(super) fn folded(
     entries: &[RequestedOperation],
     sign: impl Fn(u32) -> Sign,
 ) -> Option<Vec<RequestedOperation>> {
-    if entries.iter().all(|it| sign(it.symbol) == Sign::None) {
+    if entries.iter().all(|it| sign(it.symbol) <= Sign::None) {
         return None;
     }
     let mut kept = entries.to_vec();
@@ -33,7 +33,7 @@ fn fold(entries: &mut Vec<RequestedOperation>, length: usize, sign: &impl Fn(u32
         entries[kept] = entry;
         kept += 1;
         unsigned = match sign(entry.symbol) {
-            Sign::None => unsigned + 1,
+            Sign::Copy | Sign::None => unsigned + 1,
             _ => 0,
         };
         let is_same = kept > length && entries[kept - 1 - length].symbol == entry.symbol;

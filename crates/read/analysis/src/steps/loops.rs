@@ -106,6 +106,7 @@ fn sign(kind: SymbolKind) -> Sign {
     match kind {
         it if it.loads() => Sign::Load,
         it if it.waits() => Sign::Wait,
+        SymbolKind::Copy => Sign::Copy,
         _ => Sign::None,
     }
 }

@@ -7,7 +7,8 @@
 //! too.
 //!
 //! Between two steps there may be other work, such as an evaluation. What repeats must then look like a step: it must
-//! bring data to the device, or the host must wait in it. Layers do neither.
+//! bring data to the device, or the host must wait in it. Layers do neither. If the other work always comes after the same
+//! number of times and brings no data, it uses the results of all of them: they are the micro-batches of one step.
 
 use rustc_hash::FxHashMap;
 
@@ -36,6 +37,9 @@ pub(super) struct Rhythm {
 /// Signs of a step in what repeats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sign {
+    /// Data are copied that do not come from the host.
+    Copy,
+    /// The device works.
     #[default]
     None,
     /// The host waits.
@@ -64,6 +68,12 @@ pub(super) fn rhythm(
             content.iter().map(|it| sign(*it)).max().unwrap_or_default()
         })
     };
+    let mut parts: FxHashMap<(usize, usize), bool> = FxHashMap::default();
+    let mut is_of_parts = |rhythm: &Rhythm| {
+        let key = (rhythm.period, rhythm.places.len());
+        let found = parts.entry(key);
+        *found.or_insert_with(|| are_micro_batches(symbols, rhythm, &sign))
+    };
     let mut best: Option<Judged> = None;
     // The sequence at each place: first one symbol, then two in a row, then three.
     let mut rows: Vec<u32> = symbols.to_vec();
@@ -75,6 +85,7 @@ pub(super) fn rhythm(
             let found = judge(&sums, places).filter(|it| it.rhythm.period >= shortest);
             let found = found.filter(|it| it.is_regular || sign_of(&it.rhythm) > Sign::None);
             let found = found.filter(|it| !it.varies || sign_of(&it.rhythm) == Sign::Load);
+            let found = found.filter(|it| it.is_regular || !is_of_parts(&it.rhythm));
             let found = found.map(|mut it| {
                 let is_clear =
                     it.is_clear() && (it.is_regular || sign_of(&it.rhythm) == Sign::Load);
@@ -88,6 +99,53 @@ pub(super) fn rhythm(
         }
     }
     best.map(|it| it.rhythm)
+}
+
+/// Whether work that needs no data follows what repeats, always after the same number of times.
+fn are_micro_batches(symbols: &[u32], rhythm: &Rhythm, sign: &impl Fn(u32) -> Sign) -> bool {
+    let period = rhythm.period;
+    let model = &symbols[rhythm.places[rhythm.model] as usize..][..period];
+    let spans = rhythm.places.windows(2).enumerate();
+    let longer = spans.filter_map(|(number, span)| {
+        let (from, until) = (span[0] as usize, span[1] as usize);
+        let both = symbols[from..until].iter().zip(model);
+        let same = both.take_while(|it| it.0 == it.1).count();
+        ((until - from) * 2 > period * 3).then(|| (number, from + same..until + same - period))
+    });
+    let longer: Vec<_> = longer.collect();
+    let is_update = |more: &[u32]| {
+        let more = without(more, model);
+        let of = |wanted: Sign| more.iter().filter(|it| sign(**it) == wanted).count();
+        of(Sign::Load) == 0 && of(Sign::Wait) <= 1 && of(Sign::None) > 0
+    };
+    let updates = longer.iter().filter(|it| is_update(&symbols[it.1.clone()]));
+    let mut distances: FxHashMap<usize, usize> = FxHashMap::default();
+    for pair in longer.windows(2) {
+        *distances.entry(pair[1].0 - pair[0].0).or_default() += 1;
+    }
+    let usual = distances.values().max().copied().unwrap_or(0);
+    let most = |some: usize, all: usize| all > 0 && some * 10 >= all * 9;
+    most(usual, longer.len().saturating_sub(1)) && most(updates.count(), longer.len())
+}
+
+/// Symbols without those of a model, if all of these are among them: an anchor may be missing in one period.
+fn without(symbols: &[u32], model: &[u32]) -> Vec<u32> {
+    let mut counts: FxHashMap<u32, usize> = FxHashMap::default();
+    for symbol in model {
+        *counts.entry(*symbol).or_default() += 1;
+    }
+    let is_other = |symbol: &&u32| match counts.get_mut(*symbol) {
+        Some(count @ 1..) => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    };
+    let others: Vec<u32> = symbols.iter().filter(is_other).copied().collect();
+    match others.len() + model.len() == symbols.len() {
+        true => others,
+        false => symbols.to_vec(),
+    }
 }
 
 /// Rows that are one symbol longer, by number.
@@ -337,13 +395,43 @@ mod tests {
     }
 
     #[test]
+    fn micro_batches_are_parts_of_a_step() {
+        // L brings data, W waits, C copies within the device or to the host.
+        let found = |text: &str| {
+            let symbols: Vec<u32> = text.bytes().map(u32::from).collect();
+            let sign = |it: u32| match char::from(it as u8) {
+                'L' => Sign::Load,
+                'W' => Sign::Wait,
+                'C' => Sign::Copy,
+                _ => Sign::None,
+            };
+            rhythm(&symbols, 2, |_| true, sign).map(|it| (it.places.len(), it.period))
+        };
+        let after_each = |count: usize, more: &str| -> String {
+            let more = |at: usize| if at % count + 1 == count { more } else { "" };
+            (0..48).map(|at| format!("Labc{}", more(at))).collect()
+        };
+        // Four micro-batches and an optimizer.
+        assert_eq!(found(&after_each(4, "oooooW")), Some((12, 22)));
+        assert_eq!(found(&after_each(6, "opqrst")), Some((8, 30)));
+        // A checkpoint after each fourth step, and an evaluation with its data.
+        assert_eq!(found(&after_each(4, "CCCCCW")), Some((48, 4)));
+        assert_eq!(found(&after_each(4, "LezLezW")), Some((48, 4)));
+        // Other work after 4, 5, 6, 4, 5 and 6 steps.
+        let rounds = [4, 5, 6, 4, 5, 6];
+        let rounds = rounds.map(|it| format!("{}opqrs", "Labc".repeat(it)));
+        assert_eq!(found(&rounds.concat()), Some((30, 4)));
+    }
+
+    #[test]
     fn work_may_be_within_what_repeats() {
-        // L brings data, W waits, G is a graph.
+        // L brings data, W waits, D copies to the host, G is a graph.
         let signed = |text: &str, wanted: fn(char) -> bool| {
             let symbols: Vec<u32> = text.bytes().map(u32::from).collect();
             let sign = |it: u32| match char::from(it as u8) {
                 'L' => Sign::Load,
                 'W' => Sign::Wait,
+                'D' => Sign::Copy,
                 _ => Sign::None,
             };
             let is_wanted = |it: u32| wanted(char::from(it as u8));

@@ -76,7 +76,7 @@ fn head(report: &Report) -> String {
     );
     if report.overhead_ns > 0 {
         text += &format!(
-            "The tracer overhead is {}: each error contains it\n",
+            "The tracer overhead is {}: each error contains its effect\n",
             duration(report.overhead_ns)
         );
     }

@@ -52,6 +52,8 @@ pub(super) struct PauseResult {
     pub(super) unexplained: i64,
     /// Calls after a pause that a clock ended.
     pub(super) clocked: Vec<LanePosition>,
+    /// All pauses between the same two calls, and half of their spread.
+    pub(super) repeated: (i64, i64),
     /// All pauses that are no work of the thread, where they are wanted.
     pub(super) pauses: Option<Vec<Pause>>,
 }
@@ -291,6 +293,9 @@ impl<'f> Sweep<'f> {
         let mut rare: Vec<(Site, &Pauses)> = Vec::new();
         let mut known: Vec<(Site, PauseEnd<'_>)> = Vec::new();
         for (site, pauses) in &sites {
+            let (total, spread) = pauses.total_and_spread();
+            learnt.repeated.0 = learnt.repeated.0.saturating_add(total);
+            learnt.repeated.1 = learnt.repeated.1.saturating_add(spread);
             let interval = |source: Source| {
                 let count = match source {
                     Source::Calls(thread, shape) => {

@@ -11,7 +11,11 @@
 //! - the time between two queries of each loop that waits. Where the recorded loops notice the end after different times,
 //!   these differences are at random, and count less in sum,
 //! - how much the times differ that threads take to go on after others: another run may have the shorter or the longer ones,
-//! - the tracer overhead of the thread that has most: it is in the recording, and a run without the tool has none.
+//! - the time that unusual latencies take: another run has others,
+//! - how much longer the program takes if the host takes longer, by half of the spread of pauses between the same two calls. What a
+//!   thread does once, before its first task, differs more,
+//! - a 256th of the time, by which runs of one program differ at least,
+//! - the tracer overhead, as far as the end depends on it: it is in the recording, and a run without the tool has none.
 //!
 //! Others are added: how far the unchanged simulation is off from the recording; the unknown time of tasks without
 //! times and of pauses; and how much the saved time differs where threads wait for each other in another way than they seem
@@ -29,6 +33,9 @@ use super::solve::{Run, Solved, solve};
 use super::typical::LatencySource;
 use super::wait_index::{CallSums, Index};
 use crate::stats::CallSite;
+
+/// Runs of one program differ by at least this part, as a divisor: the host is late now and then.
+const RERUNS: i64 = 256;
 
 /// The share of time for which a stream works.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -149,7 +156,11 @@ impl<'f> Predictor<'f> {
         let apart = self.apart(changed, |it| !it.is_of_waits());
         let waits = self.apart(changed, LatencySource::is_of_waits);
         let (count, mut parts) = self.bars(changed);
-        parts.extend([apart, self.overhead_ns(), self.unsteady(changed) / 2]);
+        let unsteady = self.differs(changed, LatencySource::Usual);
+        let untraced = self.differs(changed, LatencySource::Untraced);
+        let slow = self.differs(changed, LatencySource::SlowHost);
+        let traced = untraced.min(self.overhead_ns());
+        parts.extend([apart, traced, unsteady, slow, changed.own.lasts / RERUNS]);
         let recorded = self.recorded.duration();
         let open = self.open(changed, saved);
         let error = self.own_error_ns() + together(&parts) + open + waits;
@@ -181,18 +192,18 @@ impl<'f> Predictor<'f> {
             let of_makespan = (other.lasts - changed.own.lasts).abs();
             match manner {
                 LatencySource::Usual => of_saved.min(of_makespan),
+                LatencySource::Untraced | LatencySource::SlowHost => 0,
                 _ => of_saved,
             }
         });
         apart.max().unwrap_or(0)
     }
 
-    /// How much longer or shorter the changed program takes as its latencies are not the usual ones. Another run has other
-    /// unusual latencies.
-    fn unsteady(&self, changed: ChangedProgram<'_>) -> i64 {
+    /// How much longer or shorter the changed program takes in a manner.
+    fn differs(&self, changed: ChangedProgram<'_>, wanted: LatencySource) -> i64 {
         let manners = self.index.manners().skip(1).zip(changed.others);
-        let usual = manners.filter(|it| it.0 == LatencySource::Usual);
-        let off = usual.map(|it| (it.1.lasts - changed.own.lasts).abs());
+        let own = manners.filter(|it| it.0 == wanted);
+        let off = own.map(|it| (it.1.lasts - changed.own.lasts).abs());
         off.max().unwrap_or(0)
     }
 

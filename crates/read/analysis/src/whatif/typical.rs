@@ -40,16 +40,22 @@ pub(super) enum LatencySource {
     OwnWork,
     /// As [`Self::Own`], but a thread that others seem to wait for waits for them too.
     Mutual,
+    /// As [`Self::Own`], but calls that submit take less by the tracer overhead, and so do their submissions.
+    Untraced,
+    /// As [`Self::Own`], but the host takes longer, by as much as it may differ from run to run.
+    SlowHost,
 }
 
 impl LatencySource {
-    pub(super) const ALL: [Self; 6] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Own,
         Self::Early,
         Self::Late,
         Self::Usual,
         Self::OwnWork,
         Self::Mutual,
+        Self::Untraced,
+        Self::SlowHost,
     ];
 
     /// It has the latencies of the recording, and other waits of threads for each other.
@@ -61,7 +67,12 @@ impl LatencySource {
         match self {
             Self::Early => spread.low,
             Self::Late => spread.high,
-            Self::Own | Self::Usual | Self::OwnWork | Self::Mutual => spread.middle,
+            Self::Own
+            | Self::Usual
+            | Self::OwnWork
+            | Self::Mutual
+            | Self::Untraced
+            | Self::SlowHost => spread.middle,
         }
     }
 }

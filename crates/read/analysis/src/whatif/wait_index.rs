@@ -45,6 +45,8 @@ pub(super) struct Index {
     pub(super) typical: Typical,
     /// By the shape of calls: their time without waits.
     pub(super) own: Vec<CallSums>,
+    /// By thread: the tracer overhead of each call that submits.
+    pub(super) overheads: Vec<i64>,
     /// How threads seem to wait for each other outside of AscendCL.
     pub(super) handovers: Vec<Handover>,
     /// Threads, and shapes of their calls after which another thread seems to go on.
@@ -56,6 +58,8 @@ pub(super) struct Index {
     pub(super) clocked: Vec<LanePosition>,
     /// How long a thread takes to go on after another one.
     pub(super) handover_lag: i64,
+    /// The part by which the host's time may differ in another run.
+    pub(super) host_spread: f64,
     /// By how much another run may differ in that, in all.
     pub(super) handover_off: i64,
     /// By how much another run may differ in when loops of queries notice ends, in all.
@@ -87,10 +91,12 @@ impl Index {
         let mut index = Self {
             may_be_own: links.iter().any(|it| it.way.is_possible()),
             is_mutual: links.iter().any(|it| it.way == LinkKind::Reverse),
+            overheads: overheads(facts),
             handovers: outside.found,
             awaited: outside.awaited,
             handover_lag: outside.lag,
             handover_off: outside.off,
+            host_spread: host_spread(outside.repeated),
             outside_ns: outside.unexplained,
             clocked: outside.clocked,
             ..Self::default()
@@ -159,9 +165,11 @@ impl Index {
     /// The ways in which a program is simulated, of which the first one gives the prediction.
     pub(super) fn manners(&self) -> impl Iterator<Item = LatencySource> {
         let (may_be_own, is_mutual) = (self.may_be_own, self.is_mutual);
+        let is_traced = self.overheads.iter().any(|it| *it > 0);
         LatencySource::ALL.into_iter().filter(move |it| match it {
             LatencySource::OwnWork => may_be_own,
             LatencySource::Mutual => is_mutual,
+            LatencySource::Untraced => is_traced,
             _ => true,
         })
     }
@@ -175,6 +183,34 @@ impl Index {
         let own = waits.iter().filter(|it| it.of & ALL != 0);
         own.map(|it| self.time(it)).max()
     }
+}
+
+/// The least and the largest part by which the host's time differs from run to run.
+const HOST_SPREAD: (f64, f64) = (0.01, 0.1);
+
+/// The part by which the host's time may differ: the spread of pauses between the same two calls.
+fn host_spread((total, spread): (i64, i64)) -> f64 {
+    let part = spread as f64 / total.max(1) as f64;
+    part.clamp(HOST_SPREAD.0, HOST_SPREAD.1)
+}
+
+/// The tracer overhead of each call that submits, by thread. Other calls have little of it.
+fn overheads(facts: &Facts) -> Vec<i64> {
+    let shapes = &facts.call_shapes;
+    let each = facts.threads.iter().map(|thread| {
+        if thread.overhead == 0 {
+            return 0;
+        }
+        let submits = |call: &Call| {
+            shapes
+                .get(call.shape as usize)
+                .is_some_and(|it| it.tasks > 0)
+        };
+        let count = thread.calls.iter().filter(submits).count() as u64;
+        let each = thread.overhead.checked_div(count).unwrap_or(0);
+        i64::try_from(each).unwrap_or(i64::MAX)
+    });
+    each.collect()
 }
 
 /// A thread begins some time after earlier work of the first thread in its process.

@@ -130,6 +130,16 @@ impl Pauses {
         self.calls.push(call);
     }
 
+    /// Their sum, and half of the spread of each; nothing of few.
+    pub(super) fn total_and_spread(&self) -> (i64, i64) {
+        let count = self.lengths.len();
+        if count < LEAST_ROUNDS {
+            return (0, 0);
+        }
+        let spread = Quartiles::of(self.lengths.iter().copied()).spread() / 2;
+        (self.total(), spread.saturating_mul(count as i64))
+    }
+
     /// A clock ends them.
     pub(super) fn are_clocked(&self) -> bool {
         is_clocked(&self.ends)

@@ -81,7 +81,10 @@ impl<'f> ThreadLane<'f> {
         let started = targets.start.and_then(|it| shared.value(it));
         let shown = targets.shown.and_then(|it| shared.value(it));
         match (is_first, started) {
-            (false, _) => self.ahead += own_lag,
+            (false, _) => {
+                self.ahead += own_lag;
+                self.slow(shared, own_lag);
+            }
             (true, Some(started)) => {
                 self.row.copy_from_slice(started);
                 self.ahead = own_lag;

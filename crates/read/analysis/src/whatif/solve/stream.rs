@@ -169,6 +169,8 @@ impl<'f> StreamLane<'f> {
         launched: Launched,
     ) -> SubmitLead {
         let typical = &shared.index.typical;
+        let overhead = shared.index.overheads.get(task.thread as usize);
+        let overhead = overhead.copied().unwrap_or(0);
         let submitted = submitted(task, room);
         let inside = match (room, launched) {
             (Some(_), Launched::At(_, call_end)) => submitted - call_end,
@@ -189,7 +191,11 @@ impl<'f> StreamLane<'f> {
                 (Some(end), _) => (launch, task.begin - end),
                 (None, _) => (task.begin - submitted, 0),
             };
-            lead.launch[place] = inside + launch;
+            let overhead = match manner {
+                LatencySource::Untraced => overhead.min(launch.max(0)),
+                _ => 0,
+            };
+            lead.launch[place] = inside + launch - overhead;
             // Without a time, it was put right after the one before it, or at its submission.
             lead.switch[place] = match self.before {
                 Some(end) if end > task.begin => task.begin - end,

@@ -14,6 +14,9 @@ use super::effects::Lags;
 use super::shared::{LaneNeed, LaneProgress, SolverContext};
 use super::slots::Slot;
 
+/// By which part the time may differ that a thread takes before its first task.
+const FIRST_SPREAD: f64 = 0.25;
+
 /// A call with tasks that have not all begun.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
@@ -43,6 +46,10 @@ pub(super) struct ThreadLane<'f> {
     calls: CallReader<'f>,
     call: Option<Call>,
     ordinal: u32,
+    /// The tracer overhead of each call that submits.
+    pub(super) overhead: i64,
+    /// A call before submitted something.
+    has_submitted: bool,
     /// The call began.
     is_inside: bool,
     /// The end of the call before, in the recording.
@@ -82,6 +89,8 @@ impl<'f> ThreadLane<'f> {
             call: calls.next(),
             calls,
             ordinal: 0,
+            overhead: index.overheads.get(number).copied().unwrap_or(0),
+            has_submitted: false,
             is_inside: false,
             reached: None,
             row: vec![0; shared.effects.count],
@@ -155,6 +164,7 @@ impl<'f> ThreadLane<'f> {
             }
             if take_at(&mut self.clocked, place, |it| *it).is_empty() {
                 self.ahead += lag;
+                self.slow(shared, lag);
             } else {
                 // The clock goes on in any case.
                 self.fold();
@@ -187,6 +197,7 @@ impl<'f> ThreadLane<'f> {
             tasks -= i64::from(self.skipped.remove(&self.ordinal).unwrap_or(0));
         }
         if tasks > 0 {
+            self.has_submitted = true;
             self.fold();
             let pending = Pending {
                 ordinal: self.ordinal,
@@ -217,6 +228,12 @@ impl<'f> ThreadLane<'f> {
             let lags: Lags = [own; LatencySource::ALL.len()];
             for factor in shared.effects.of_call(call.shape) {
                 self.row[factor.run()] += factor.more(&lags);
+            }
+            self.slow(shared, own);
+            if self.overhead > 0 && shape.tasks > 0 {
+                let untraced = shared.effects.of_manner(LatencySource::Untraced);
+                let row = self.row.get_mut(untraced).unwrap_or_default();
+                row.iter_mut().for_each(|it| *it -= own.min(self.overhead));
             }
         }
         self.waits = left;
@@ -266,6 +283,9 @@ impl<'f> ThreadLane<'f> {
         });
         let factors = shared.effects.of_call(call.shape);
         shared.effects.add(&mut self.row, &lags, factors);
+        if let (Some(released), false) = (released, shape.polls) {
+            self.slow(shared, call.end - released);
+        }
         if let Some(left) = &left {
             let own = lags[LatencySource::Early as usize];
             let most = match group {
@@ -276,6 +296,18 @@ impl<'f> ThreadLane<'f> {
         }
         shared.release(waits);
         Ok(())
+    }
+
+    /// The host may take longer in another run: much longer with what it does once, before its first task.
+    pub(super) fn slow(&mut self, shared: &SolverContext<'_>, time: i64) {
+        let slow = shared.effects.of_manner(LatencySource::SlowHost);
+        let part = match self.has_submitted {
+            true => shared.index.host_spread,
+            false => FIRST_SPREAD,
+        };
+        let row = self.row.get_mut(slow).unwrap_or_default();
+        let more = (time as f64 * part) as i64;
+        row.iter_mut().for_each(|it| *it += more);
     }
 
     /// The changed program may not make a call at all that waits for less: it takes no time in the simulation with short

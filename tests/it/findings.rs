@@ -5,10 +5,10 @@ use serde_json::Value;
 use crate::support::{Recording, Run, program, run, tool};
 
 /// Copies to the host that last longer than the program.
-const SOFT: &str = "devices=1,d2h_mbps=100";
+const SOFT: &str = "devices=1,d2h_mbps=100,h2d_mbps=1000";
 
 /// A case, and the checks with findings in it, without those of objects that an early end leaves.
-const CASES: [(&str, &[&str]); 29] = [
+const CASES: [(&str, &[&str]); 31] = [
     ("finalized_early", &["copy-not-awaited"]),
     ("left_early", &["copy-not-awaited"]),
     ("finalized_after_sync", &[]),
@@ -38,6 +38,8 @@ const CASES: [(&str, &[&str]); 29] = [
     ("streams_in_turn", &["streams-in-turn"]),
     ("streams_in_turn_for_one_memory", &[]),
     ("streams_at_once", &[]),
+    ("directions_in_turn", &["copies-in-turn"]),
+    ("directions_for_one_memory", &[]),
 ];
 
 #[track_caller]

@@ -302,6 +302,27 @@ static void streams_at_once(void)
     copies_in_turn(LARGE / 2, 0);
 }
 
+/* A copy to the device, and one of other memory or of the same memory to the host, on one stream. */
+static void both_directions(size_t apart)
+{
+    for (int i = 0; i < TURNS; i++) {
+        DO(aclrtMemcpyAsync(device_memory, BYTES, host_memory, BYTES, ACL_MEMCPY_HOST_TO_DEVICE, streams[0]));
+        DO(aclrtMemcpyAsync(host_memory + LARGE / 2, BYTES, device_memory + apart, BYTES, ACL_MEMCPY_DEVICE_TO_HOST,
+                            streams[0]));
+    }
+    settle();
+}
+
+static void directions_in_turn(void)
+{
+    both_directions(LARGE / 2);
+}
+
+static void directions_for_one_memory(void)
+{
+    both_directions(0);
+}
+
 static void streams_in_turn_by_query(void)
 {
     for (int i = 0; i < 2 * TURNS; i++) {
@@ -337,6 +358,7 @@ static const struct {
     CASE(two_buffers), CASE(never_recorded), CASE(asked_and_timed_out), CASE(no_context), CASE(copies_of_16_bytes),
     CASE(some_copies_of_16_bytes), CASE(memory_each_round), CASE(memory_once), CASE(sync_each), CASE(sync_each_few), CASE(sync_at_the_end),
     CASE(streams_in_turn), CASE(streams_in_turn_for_one_memory), CASE(streams_at_once),
+    CASE(directions_in_turn), CASE(directions_for_one_memory),
 };
 
 int main(int count, char **words)

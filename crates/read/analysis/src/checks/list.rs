@@ -39,6 +39,8 @@ macro_rules! list {
 list! {
     "call_in_callback.rs" call_in_callback CallInCallback "call-in-callback" Warning
         "calls in a callback that may wait for the callback itself",
+    "copies_in_turn.rs" copies_in_turn CopiesInTurn "copies-in-turn" Info
+        "copies in both directions on one stream, which never overlap",
     "copy_not_awaited.rs" copy_not_awaited CopyNotAwaited "copy-not-awaited" Warning
         "copies to the host for which nothing waited until the program ended",
     "data_race.rs" data_race DataRace "data-race" Error

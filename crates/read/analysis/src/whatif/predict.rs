@@ -12,8 +12,8 @@
 //!   these differences are at random, and count less in sum,
 //! - how much the times differ that threads take to go on after others: another run may have the shorter or the longer ones,
 //! - the time that unusual latencies take: another run has others,
-//! - how much longer the program takes if the host takes longer, by half of the spread of pauses between the same two calls. What a
-//!   thread does once, before its first task, differs more,
+//! - how much longer the program takes if the host takes longer, by half of the spread of pauses between the same two calls. Work of a
+//!   thread before its first task differs more,
 //! - a 256th of the time, by which runs of one program differ at least,
 //! - the tracer overhead, as far as the end depends on it: it is in the recording, and a run without the tool has none.
 //!

@@ -151,3 +151,56 @@ fn waits_for_work_that_comes_before_anyway_are_found() {
     assert_eq!(needless(2, 2), [(80, words.to_owned())]);
     assert_eq!(needless(2, 1), []);
 }
+
+/// Copies to the device and to the host in turn on a stream: the first one uses memory at 1,000, and the second one as the case
+/// says. `between` is a task between them.
+fn copies_in_turn(rounds: u64, second: u64, between: &str) -> Vec<(u64, i64)> {
+    let round = |round: u64| {
+        let at = |us: u64| format!("{}us", round * 100 + us);
+        let copy = |from: u64, until: u64, (to, of): (u64, u64), kind: u64| {
+            let place = format!("64,{to},64,{of},64,1,{kind}");
+            format!(
+                "s1: aclrtMemcpy2dAsync({place})[{}..{}] by t1[",
+                at(from),
+                at(until)
+            )
+        };
+        let (first, second) = (
+            copy(10, 50, (1_000, 5_000), 1),
+            copy(60, 90, (9_000, second), 2),
+        );
+        let between = match between {
+            "" => String::new(),
+            name => format!(
+                "s1: {name}[{}..{}] by t1[{}..{}] | ",
+                at(50),
+                at(60),
+                at(2),
+                at(3)
+            ),
+        };
+        let (begin, end) = (at(0), at(1));
+        format!(
+            "{first}{begin}..{end}] | {between}{second}{}..{}]",
+            at(4),
+            at(5)
+        )
+    };
+    let rounds: Vec<String> = (0..rounds).map(round).collect();
+    let trace = timeline(&rounds.join(" | "));
+    let found = Findings::default().of(&Window::whole(&trace));
+    let own = found.iter().filter(|it| it.check == "copies-in-turn");
+    own.map(|it| (it.count, it.total_ns / 1_000)).collect()
+}
+
+#[test]
+fn copies_of_two_directions_in_turn_are_found() {
+    // The shorter one takes 30 µs.
+    assert_eq!(copies_in_turn(20, 2_000, ""), [(20, 600)]);
+    assert_eq!(copies_in_turn(15, 2_000, ""), []);
+    // It reads memory that the first one writes.
+    assert_eq!(copies_in_turn(20, 1_010, ""), []);
+    // A task between them may write it.
+    assert_eq!(copies_in_turn(20, 2_000, "A"), []);
+    assert_eq!(copies_in_turn(20, 2_000, "rec(E)"), [(20, 600)]);
+}

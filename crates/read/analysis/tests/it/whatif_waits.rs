@@ -157,7 +157,7 @@ fn work_after_a_wait_does_not_hide_the_wait() {
     assert!(report.handovers.is_empty(), "{:?}", report.handovers);
 }
 
-/// Copies of two sizes and kernels, each after a wait. `time` says if one has a time.
+/// Copies of two sizes and kernels, each after a wait. `time` returns whether a task has a time.
 fn tasks(time: impl Fn(i64) -> bool, lasts: impl Fn(i64) -> i64) -> String {
     let (mut text, mut now) = (String::new(), 0);
     for number in 0..60 {

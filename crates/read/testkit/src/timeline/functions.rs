@@ -39,7 +39,10 @@ impl UsedFunctions {
             (507000, "ACL_ERROR_RT_INTERNAL_ERROR"),
             (507046, "ACL_ERROR_RT_STREAM_SYNC_TIMEOUT"),
         ];
-        let kinds = [(2, "ACL_MEMCPY_DEVICE_TO_HOST")];
+        let kinds = [
+            (1, "ACL_MEMCPY_HOST_TO_DEVICE"),
+            (2, "ACL_MEMCPY_DEVICE_TO_HOST"),
+        ];
         let types = [(3, "HCCL_DATA_TYPE_FP16"), (4, "HCCL_DATA_TYPE_FP32")];
         TablesRow {
             first: 0,

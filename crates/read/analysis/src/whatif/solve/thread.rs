@@ -298,7 +298,7 @@ impl<'f> ThreadLane<'f> {
         Ok(())
     }
 
-    /// The host may take longer in another run: much longer with what it does once, before its first task.
+    /// The host may take longer in another run: much longer before its first task.
     pub(super) fn slow(&mut self, shared: &SolverContext<'_>, time: i64) {
         let slow = shared.effects.of_manner(LatencySource::SlowHost);
         let part = match self.has_submitted {

@@ -14,7 +14,7 @@
 //! - the time that unusual latencies take: another run has others,
 //! - how much longer the program takes if the host takes longer, by half of the spread of pauses between the same two calls. Work of a
 //!   thread before its first task differs more,
-//! - a 256th of the time, by which runs of one program differ at least,
+//! - a 256th of the time: runs of one program differ by at least this,
 //! - the tracer overhead, as far as the end depends on it: it is in the recording, and a run without the tool has none.
 //!
 //! Others are added: how far the unchanged simulation is off from the recording; the unknown time of tasks without

@@ -288,15 +288,18 @@ fn exporter(word: FormatArg, cuda_names: bool) -> anyhow::Result<&'static dyn Ex
         FormatArg::Svg => "svg",
         FormatArg::Png => "png",
     };
-    let found = format(name).or_else(|| database_format(name));
+    let found = database_format(name).or_else(|| format(name));
     found.with_context(|| format!("--format {name} is not in this build"))
 }
 
 /// The format of databases with this name.
 #[cfg(feature = "sqlite")]
 fn database_format(name: &str) -> Option<&'static dyn Exporter> {
-    let formats: [&'static dyn Exporter; 2] =
-        [&ascend_trace_sqlite::SQLITE, &ascend_trace_sqlite::NSYS];
+    let formats: [&'static dyn Exporter; 3] = [
+        &ascend_trace_sqlite::SQLITE,
+        &ascend_trace_sqlite::NSYS,
+        &ascend_trace_sqlite::ASCEND,
+    ];
     formats.into_iter().find(|format| format.name() == name)
 }
 

@@ -10,6 +10,7 @@ mod overlap;
 mod part_times;
 mod rounds;
 mod rows;
+mod runs;
 mod sums;
 
 use ascend_trace_format::api::TaskKind;
@@ -25,9 +26,11 @@ use crate::{AnalysisNeeds, Fold, TaskRole, Window};
 use groups::Groups;
 use overlap::Overlaps;
 use rounds::{Member, Rounds};
+use runs::RunList;
 use sums::{PartOf, Sums};
 
 pub use rows::{CollectiveStats, GroupStats, LinkStats, RankStats};
+pub use runs::{CollectiveRun, CollectiveRuns, RunGroup, RunTime};
 
 /// The communication of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -56,6 +59,8 @@ pub struct CommunicationFold {
     overlaps: Overlaps,
     sums: Sums,
     has_facts: Option<bool>,
+    /// Each collective, where they are wanted one by one.
+    runs: Option<RunList>,
 }
 
 impl CommunicationFold {
@@ -88,7 +93,8 @@ impl CommunicationFold {
         found
     }
 
-    fn collective(&mut self, trace: &Trace, task: &Task) {
+    fn collective(&mut self, trace: &Trace, id: TaskId) {
+        let task = trace.task(id);
         let call = trace.call(task.call);
         let numbered = self.numbering.number(trace, task);
         let has_facts = self
@@ -113,6 +119,10 @@ impl CommunicationFold {
             size: collective.size(ranks),
             bus_factor: collective.bus_factor(ranks),
         };
+        let run = self.runs.as_mut().map(|runs| {
+            let number = numbered.as_ref().map(|it| it.round.number);
+            runs.add(id, (group, number), &part)
+        });
         let is_counted = self
             .range
             .is_none_or(|range| range.overlaps(trace.extent(task)));
@@ -132,6 +142,7 @@ impl CommunicationFold {
                 clock: (process.clock, process.clock_error),
                 shape: numbered.round.shape,
                 share: collective.own_share(has_facts),
+                run,
             };
             self.join(&numbered, group, member);
         }
@@ -152,6 +163,9 @@ impl CommunicationFold {
         let complete = self.rounds.join((group, lane), number, member, size);
         if let Some(split) = complete.and_then(|it| it.split()) {
             self.sums.split(group, &split);
+            if let Some(runs) = &mut self.runs {
+                runs.split(&split);
+            }
         }
     }
 
@@ -176,7 +190,7 @@ impl Fold for CommunicationFold {
         let trace = window.trace;
         self.numbering.take(window);
         for id in self.collectives(window) {
-            self.collective(trace, trace.task(id));
+            self.collective(trace, id);
         }
         let until = match window.part.is_last {
             true => i64::MAX,

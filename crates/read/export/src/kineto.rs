@@ -5,7 +5,6 @@
 //! device's number for the pid, a `stream` argument for work of a device, and an equal `correlation`
 //! for a call and its task.
 
-mod base_time;
 mod cuda;
 mod dialect;
 mod steps;
@@ -15,13 +14,13 @@ use std::collections::btree_map::Entry;
 
 use ascend_trace_recording::Process;
 
+use crate::base_time::BaseTime;
 use crate::chrome::EventOutput;
 use crate::timeline::TimelineFile;
 use crate::{
     ArgDetail, ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open,
     rank_file,
 };
-use base_time::BaseTime;
 use dialect::KinetoDialect as Dialect;
 
 /// What calls and tasks are called.

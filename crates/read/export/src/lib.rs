@@ -7,6 +7,7 @@
 mod arg_detail;
 mod arguments;
 mod ascend;
+mod base_time;
 mod by_name;
 mod chrome;
 mod constants;
@@ -40,7 +41,7 @@ use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::Task;
 
 pub use arg_detail::ArgDetail;
-pub use ascend::Ascend;
+pub use ascend::{Ascend, RankDatabase, RankDatabases, RankTable, RankValue};
 pub use chrome::Chrome;
 pub use csv::Csv;
 #[cfg(feature = "parquet")]
@@ -173,7 +174,7 @@ pub const FORMATS: &[&dyn Exporter] = &[
     &Chrome,
     &Perfetto,
     &Kineto::OWN,
-    &Ascend,
+    &Ascend::PLAIN,
     #[cfg(feature = "parquet")]
     &Parquet,
     &Csv,

@@ -228,6 +228,15 @@ impl<E: TimelineEncoder, D: Dialect> TimelineFile<E, D> {
 
     /// Writes a part of the trace.
     pub(crate) fn step(&mut self, source: &ExportSource<'_>) -> io::Result<()> {
+        self.write_part(source)?;
+        match source.part.is_last {
+            true => self.finish(source),
+            false => Ok(()),
+        }
+    }
+
+    /// As [`TimelineFile::step`], but the file stays open after the last part.
+    pub(crate) fn write_part(&mut self, source: &ExportSource<'_>) -> io::Result<()> {
         self.tracks.advance(source);
         self.dialect.advance(source, &self.tracks);
         self.facts.add(source);
@@ -244,17 +253,24 @@ impl<E: TimelineEncoder, D: Dialect> TimelineFile<E, D> {
                 self.write(*section, source)?;
             }
         }
-        if source.part.is_last {
-            let part = TimelinePart {
-                source,
-                tracks: &self.tracks,
-            };
-            if let Some(slice) = self.dialect.last_slice(part) {
-                self.encoder.slice(part, &slice, |_| {})?;
-            }
-            self.encoder.finish(source, &self.facts)?;
-        }
         Ok(())
+    }
+
+    /// Takes events in addition to those of the timeline.
+    pub(crate) fn encoder(&mut self) -> &mut E {
+        &mut self.encoder
+    }
+
+    /// Completes the file after the last part.
+    pub(crate) fn finish(&mut self, source: &ExportSource<'_>) -> io::Result<()> {
+        let part = TimelinePart {
+            source,
+            tracks: &self.tracks,
+        };
+        if let Some(slice) = self.dialect.last_slice(part) {
+            self.encoder.slice(part, &slice, |_| {})?;
+        }
+        self.encoder.finish(source, &self.facts)
     }
 
     fn write(&mut self, section: TimelineSection, source: &ExportSource<'_>) -> io::Result<()> {

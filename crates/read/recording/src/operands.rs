@@ -332,16 +332,25 @@ impl Trace {
     }
 }
 
-impl Operand<'_> {
+impl<'t> Operand<'t> {
+    /// Whether it is a tensor.
+    pub fn is_tensor(&self) -> bool {
+        self.noun == TENSOR
+    }
+
+    /// The runtime's name of the type of its elements, such as `FLOAT16`.
+    pub fn type_name(&self) -> Option<&'t str> {
+        let name = self.data_type?;
+        Some(name.strip_prefix("ACL_").unwrap_or(name))
+    }
+
     /// The type of its elements, such as `float16`.
     pub fn data_type(&self) -> Option<String> {
-        let name = self.data_type?;
-        let name = name.strip_prefix("ACL_").unwrap_or(name);
-        Some(match name {
+        Some(match self.type_name()? {
             "FLOAT" => "float32".to_owned(),
             "DOUBLE" => "float64".to_owned(),
             "BF16" => "bfloat16".to_owned(),
-            _ => name.to_ascii_lowercase(),
+            name => name.to_ascii_lowercase(),
         })
     }
 }

@@ -50,7 +50,7 @@ impl<'w> ExportSink<'w> for Files {
     }
 }
 
-fn files(exporter: &dyn Exporter, trace: &Trace) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn files(exporter: &dyn Exporter, trace: &Trace) -> BTreeMap<String, Vec<u8>> {
     let mut files = Files::default();
     exporter
         .export(&ExportSource::new(trace), &mut files)
@@ -79,9 +79,13 @@ pub(crate) struct Exported {
 
 impl Exported {
     pub(crate) fn of(exporter: &dyn Exporter, trace: &Trace) -> Self {
+        Self::in_bytes(&files(exporter, trace)[""])
+    }
+
+    pub(crate) fn in_bytes(bytes: &[u8]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("t.sqlite");
-        std::fs::write(&path, &files(exporter, trace)[""]).expect("a file");
+        std::fs::write(&path, bytes).expect("a file");
         let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY);
         Self {
             folder,

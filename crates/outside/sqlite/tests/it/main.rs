@@ -4,5 +4,7 @@
 mod database;
 /// The tables that Nsight Systems exports.
 mod nsys;
+/// The databases of the ranks of a job.
+mod ranks;
 /// The tables of a trace, against the CSV tables.
 mod tables;

@@ -26,6 +26,8 @@ pub(super) struct Member {
     pub(super) shape: u64,
     /// Bytes of its share, where the shares of ranks may differ.
     pub(super) share: Option<u64>,
+    /// Its place among all collectives, where they are wanted one by one.
+    pub(super) run: Option<usize>,
 }
 
 /// Collectives that not all ranks have joined yet.
@@ -44,6 +46,8 @@ pub(super) struct Round {
 #[derive(Clone, Debug)]
 pub(super) struct SplitRound {
     pub(super) parts: Vec<(PartOf, SplitTime)>,
+    /// The same of collectives that are wanted one by one.
+    pub(super) runs: Vec<(usize, SplitTime)>,
     /// The size is known only now, by the shares of all ranks.
     pub(super) is_sized_late: bool,
     /// The rank that certainly began last.
@@ -115,7 +119,7 @@ impl Round {
         let waits: Vec<Estimate> = (0..begins.len()).map(|it| wait(&begins, it)).collect();
         let last = certain_last(&begins);
         let numbered = self.members.iter().zip(&waits);
-        let parts = numbered.clone().filter_map(|(member, wait)| {
+        let splits = numbered.map(|(member, wait)| {
             let (wait, whole) = (*wait, measured(&member.time));
             let wait = Estimate {
                 value: wait.value.min(whole.value),
@@ -127,13 +131,20 @@ impl Round {
                 low: (whole.low - wait.high).max(0.0),
                 high: whole.high - wait.low,
             };
-            Some((self.sized(member.part?), SplitTime { wait, transfer }))
+            (member, SplitTime { wait, transfer })
         });
+        let splits: Vec<(&Member, SplitTime)> = splits.collect();
+        let all = splits.iter();
+        let parts = all.filter_map(|(member, split)| Some((self.sized(member.part?), *split)));
         let parts: Vec<(PartOf, SplitTime)> = parts.collect();
+        let all = splits.iter();
+        let runs = all.filter_map(|(member, split)| Some((member.run?, *split)));
+        let runs = runs.collect();
         let mut waited = Estimate::default();
         parts.iter().for_each(|(_, it)| waited.add(it.wait));
         Some(SplitRound {
             parts,
+            runs,
             is_sized_late: self.shares().is_some(),
             last: last.and_then(|it| self.members.get(it)).map(|it| it.rank),
             waited,
@@ -223,6 +234,7 @@ mod tests {
             clock: (0, Some(0)),
             shape: 7,
             share,
+            run: None,
         }
     }
 

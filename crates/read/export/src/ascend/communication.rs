@@ -1,88 +1,227 @@
-//! `communication.json`: each collective with its times, by step.
+//! `communication.json` and `communication_matrix.json`: each collective with its times, by step, and the messages from one
+//! rank to another.
 
 use std::collections::BTreeMap;
 
-use ascend_trace_analysis::collectives::{Collective, Peer};
-use ascend_trace_analysis::graphs::task_label;
-use ascend_trace_recording::{ProcessId, Task, TaskTime, Trace};
-use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
-/// A collective that ran.
-struct RunCollective {
-    /// Process and handle of its communicator.
-    comm: (ProcessId, u64),
-    begin: i64,
-    length: i64,
-    name: String,
-    is_between_two: bool,
-    step: Option<u64>,
+use super::collectives::{Moved, NamedCollective, NamedCollectives};
+use super::timing::{mb, ms};
+
+/// The transport of ranks on one host.
+pub(super) const ON_HOST: &str = "SDMA";
+
+/// The row of sums.
+const TOTAL: &str = "Total Op Info";
+
+/// How readers name a step: by its number, or without one.
+pub(super) fn step_name(step: Option<u64>) -> String {
+    step.map_or_else(|| "step".to_owned(), |it| format!("step{it}"))
 }
 
-#[derive(Default)]
-pub(super) struct CommunicationFile {
-    base: i64,
-    entries: Vec<RunCollective>,
-}
-
-/// The collectives of a step.
-#[derive(Default)]
-struct StepCollectives {
-    collective: Map<String, Value>,
-    p2p: Map<String, Value>,
-}
-
-impl CommunicationFile {
-    pub(super) fn new(base: i64) -> Self {
-        let entries = Vec::new();
-        Self { base, entries }
+/// The readers' word for collectives, and for messages.
+pub(super) fn kind(collective: &NamedCollective) -> &'static str {
+    match collective.ran.is_message() {
+        true => "p2p",
+        false => "collective",
     }
+}
 
-    pub(super) fn take(&mut self, trace: &Trace, task: &Task, time: TaskTime, step: Option<u64>) {
-        let call = trace.call(task.call);
-        let Some(collective) = Collective::of(trace, call) else {
-            return;
-        };
-        self.entries.push(RunCollective {
-            comm: (trace.thread(call.thread).process, collective.comm),
-            begin: time.begin,
-            length: time.end - time.begin,
-            name: task_label(trace, task).into_owned(),
-            is_between_two: matches!(collective.peer, Some((Peer::Source | Peer::Destination, _))),
-            step,
-        });
-    }
+/// Gigabytes in a second.
+pub(super) fn bandwidth(moved: Moved) -> f64 {
+    moved.bytes / moved.ns as f64
+}
 
-    /// The document. Communicators are numbered by their first use, and the collectives of each in their order: so the
-    /// names are the same on all ranks.
-    pub(super) fn finish(mut self) -> Value {
-        self.entries
-            .sort_by(|a, b| (a.begin, a.comm, &a.name).cmp(&(b.begin, b.comm, &b.name)));
-        let mut groups: FxHashMap<(ProcessId, u64), (usize, u64)> = FxHashMap::default();
-        let mut steps: BTreeMap<Option<u64>, StepCollectives> = BTreeMap::new();
-        for entry in self.entries {
-            let known = groups.len();
-            let (group, count) = groups.entry(entry.comm).or_insert((known, 0));
-            let name = format!("{}_{count}@group_{group}", entry.name);
-            *count += 1;
-            // How much of it was waiting for others, and which links it went over, is not known here.
-            let times = json!({
-                "Start Timestamp(us)": (entry.begin - self.base) as f64 / 1e3,
-                "Elapse Time(ms)": entry.length as f64 / 1e6,
-            });
-            let members =
-                json!({"Communication Time Info": times, "Communication Bandwidth Info": {}});
-            let step = steps.entry(entry.step).or_default();
-            match entry.is_between_two {
-                true => step.p2p.insert(name, members),
-                false => step.collective.insert(name, members),
-            };
+/// Times of several collectives.
+#[derive(Clone, Debug, Default)]
+struct TimeSum {
+    elapsed: i64,
+    wait: i64,
+    transfer: i64,
+    /// Some of the waits are not known.
+    is_partial: bool,
+    moved: Option<Moved>,
+}
+
+impl TimeSum {
+    fn add(&mut self, collective: &NamedCollective) {
+        self.elapsed += collective.ran.duration();
+        match collective.split {
+            Some((wait, transfer)) => {
+                self.wait += wait.ns;
+                self.transfer += transfer.ns;
+            }
+            None => self.is_partial = true,
         }
-        let steps = steps.into_iter().map(|(number, step)| {
-            let name = number.map_or_else(|| "step".to_owned(), |it| format!("step{it}"));
-            let members = json!({"collective": step.collective, "p2p": step.p2p});
-            (name, members)
-        });
-        Value::Object(steps.collect())
+        if let Some(more) = collective.moved {
+            let known = self.moved.unwrap_or(Moved { bytes: 0.0, ns: 0 });
+            self.moved = Some(Moved {
+                bytes: known.bytes + more.bytes,
+                ns: known.ns + more.ns,
+            });
+        }
     }
+
+    /// The members of a document.
+    fn value(&self, begin_us: f64) -> Value {
+        let mut times = json!({
+            "Start Timestamp(us)": begin_us,
+            "Elapse Time(ms)": ms(self.elapsed),
+        });
+        if let (false, Some(times)) = (self.is_partial, times.as_object_mut()) {
+            let ratio = |part: i64, rest: i64| match part + rest {
+                0 => 0.0,
+                all => part as f64 / all as f64,
+            };
+            let share = ratio(self.wait, self.transfer);
+            let more = [
+                ("Transit Time(ms)", ms(self.transfer)),
+                ("Wait Time(ms)", ms(self.wait)),
+                ("Synchronization Time(ms)", ms(self.wait)),
+                ("Idle Time(ms)", 0.0),
+                ("Wait Time Ratio", share),
+                ("Synchronization Time Ratio", share),
+            ];
+            times.extend(more.map(|(name, value)| (name.to_owned(), value.into())));
+        }
+        let links: Map<String, Value> = self
+            .moved
+            .map(|moved| {
+                let members = json!({
+                    "Transit Size(MB)": mb(moved.bytes),
+                    "Transit Time(ms)": ms(moved.ns),
+                    "Bandwidth(GB/s)": bandwidth(moved),
+                });
+                (ON_HOST.to_owned(), members)
+            })
+            .into_iter()
+            .collect();
+        json!({"Communication Time Info": times, "Communication Bandwidth Info": links})
+    }
+}
+
+/// The collectives of a kind in a step.
+#[derive(Default)]
+struct KindEntries {
+    entries: Map<String, Value>,
+    total: TimeSum,
+}
+
+/// The document of times. `base` is the offset of its times.
+pub(super) fn times(named: &NamedCollectives, base: i64) -> Value {
+    let mut steps: BTreeMap<Option<u64>, BTreeMap<&str, KindEntries>> = BTreeMap::new();
+    for collective in &named.all {
+        let step = steps.entry(collective.ran.step).or_default();
+        let entries = step.entry(kind(collective)).or_default();
+        let mut sum = TimeSum::default();
+        sum.add(collective);
+        entries.total.add(collective);
+        let mut value = sum.value((collective.ran.time.begin - base) as f64 / 1e3);
+        if let (Some((wait, transfer)), Some(members)) = (collective.split, value.as_object_mut()) {
+            let errors = json!({
+                "wait_error_ns": wait.error_ns(),
+                "transfer_error_ns": transfer.error_ns(),
+            });
+            members.insert("ascend_trace".to_owned(), errors);
+        }
+        let group = named.groups.get(collective.group);
+        let number = group.map_or(0, |it| it.name.number);
+        entries
+            .entries
+            .insert(format!("{}@{number}", collective.name), value);
+    }
+    let steps = steps.into_iter().map(|(step, mut kinds)| {
+        let members = ["collective", "p2p"].map(|kind| {
+            let own = kinds.remove(kind).unwrap_or_default();
+            let mut entries = own.entries;
+            if !entries.is_empty() || kind == "collective" {
+                entries.insert(TOTAL.to_owned(), own.total.value(0.0));
+            }
+            (kind.to_owned(), Value::Object(entries))
+        });
+        (
+            step_name(step),
+            Value::Object(members.into_iter().collect()),
+        )
+    });
+    Value::Object(steps.collect())
+}
+
+/// Messages of a step from one rank of a group to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LinkKey<'n> {
+    pub(super) step: Option<u64>,
+    pub(super) operation: &'n str,
+    pub(super) group: usize,
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
+/// What moved over each link by messages. How collectives use links is not known.
+pub(super) fn links(named: &NamedCollectives) -> BTreeMap<LinkKey<'_>, Moved> {
+    let mut links: BTreeMap<LinkKey<'_>, Moved> = BTreeMap::new();
+    for collective in &named.all {
+        let (Some((from, to)), Some(moved)) = (collective.link, collective.moved) else {
+            continue;
+        };
+        let key = LinkKey {
+            step: collective.ran.step,
+            operation: collective.ran.operation(),
+            group: collective.group,
+            from,
+            to,
+        };
+        let sum = links.entry(key).or_insert(Moved { bytes: 0.0, ns: 0 });
+        sum.bytes += moved.bytes;
+        sum.ns += moved.ns;
+    }
+    links
+}
+
+/// The name of the row of a matrix that has the sums of an operation.
+pub(super) fn matrix_name(operation: &str) -> String {
+    format!("{}-total", operation.trim_end_matches('_'))
+}
+
+/// The document of links.
+pub(super) fn matrix(named: &NamedCollectives) -> Value {
+    let mut steps: BTreeMap<Option<u64>, BTreeMap<String, Map<String, Value>>> = BTreeMap::new();
+    for collective in &named.all {
+        steps.entry(collective.ran.step).or_default();
+    }
+    for (link, moved) in links(named) {
+        let group = named.groups.get(link.group);
+        let number = group.map_or(0, |it| it.name.number);
+        let name = format!("{}@{number}", matrix_name(link.operation));
+        let members = json!({
+            "Transport Type": ON_HOST,
+            "Transit Size(MB)": mb(moved.bytes),
+            "Transit Time(ms)": ms(moved.ns),
+            "Bandwidth(GB/s)": bandwidth(moved),
+        });
+        let step = steps.entry(link.step).or_default();
+        let rows = step.entry(name).or_default();
+        rows.insert(format!("{}-{}", link.from, link.to), members);
+    }
+    let steps = steps.into_iter().map(|(step, rows)| {
+        let p2p: Map<String, Value> = rows
+            .into_iter()
+            .map(|(name, links)| (name, Value::Object(links)))
+            .collect();
+        (step_name(step), json!({"collective": {}, "p2p": p2p}))
+    });
+    Value::Object(steps.collect())
+}
+
+/// Groups of ranks, as readers look for them in `profiler_metadata.json`.
+pub(super) fn parallel_groups(named: &NamedCollectives) -> Value {
+    let groups = named.groups.iter().filter_map(|group| {
+        let members = json!({
+            "group_name": group.program_name,
+            "group_rank": group.own_rank?,
+            "global_ranks": group.ranks.as_ref()?,
+        });
+        Some((group.name.name.clone(), members))
+    });
+    Value::Object(groups.collect())
 }

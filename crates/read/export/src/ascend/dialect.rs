@@ -3,6 +3,7 @@
 use ascend_trace_analysis::EdgeKind;
 use ascend_trace_recording::{CallId, Range, Trace};
 
+use super::statistics::LEVEL;
 use crate::ExportSource;
 use crate::timeline::{Dialect, EventLabel};
 use crate::tracks::{ProcessNumbering, ProcessTrack};
@@ -34,7 +35,7 @@ impl Dialect for AscendDialect {
     fn call<'s>(&self, source: &'s ExportSource<'_>, id: CallId) -> EventLabel<'s> {
         let call = source.trace.call(id);
         let function = source.trace.function(call.function);
-        (function.name.as_str().into(), "acl")
+        (format!("{LEVEL}@{}", function.name).into(), "acl")
     }
 
     fn range<'s>(&self, _: &'s ExportSource<'_>, range: &'s Range) -> EventLabel<'s> {

@@ -7,10 +7,9 @@ use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{StreamId, Task, TaskTime, Trace};
 use rustc_hash::FxHashMap;
 
-use super::micros;
-
-/// The format's word for unknown values.
-const UNKNOWN: &str = "N/A";
+use super::names::operator_type;
+use super::operands::{TensorColumns, UNKNOWN, tensors};
+use super::timing::{ClockOffsets, micros};
 
 const COLUMNS: [&str; 21] = [
     "Step Id",
@@ -36,24 +35,21 @@ const COLUMNS: [&str; 21] = [
     "Output Formats",
 ];
 
-/// Columns at the end that no recording knows.
-const UNKNOWN_AFTER: usize = COLUMNS.len() - 12;
-
 pub(super) struct KernelDetails<'w> {
     file: Box<dyn Write + 'w>,
     line: String,
-    base: i64,
+    offsets: ClockOffsets,
     /// When each stream ended its last task.
     ends: FxHashMap<StreamId, i64>,
 }
 
 impl<'w> KernelDetails<'w> {
-    pub(super) fn new(mut file: Box<dyn Write + 'w>, base: i64) -> io::Result<Self> {
+    pub(super) fn new(mut file: Box<dyn Write + 'w>, offsets: ClockOffsets) -> io::Result<Self> {
         writeln!(file, "{}", COLUMNS.join(","))?;
         Ok(Self {
             file: Box::new(io::BufWriter::new(file)),
             line: String::new(),
-            base,
+            offsets,
             ends: FxHashMap::default(),
         })
     }
@@ -67,10 +63,8 @@ impl<'w> KernelDetails<'w> {
     ) -> io::Result<()> {
         let stream = trace.stream(task.stream);
         let name = task_label(trace, task);
-        let (kind, core) = match task.kind {
-            TaskKind::Collective => (name.as_ref(), "COMMUNICATION"),
-            _ => (UNKNOWN, UNKNOWN),
-        };
+        let (kind, core) = (operator_type(&name), core(task));
+        let (read, written) = tensors(trace, trace.call(task.call));
         let before = self.ends.get(&task.stream).copied();
         let wait = before.map_or(0, |end| (time.begin - end).max(0));
         let cells = [
@@ -83,15 +77,25 @@ impl<'w> KernelDetails<'w> {
             quoted(kind),
             UNKNOWN.to_owned(),
             core.to_owned(),
-            micros(time.begin, self.base),
-            micros(time.end - time.begin, 0),
-            micros(wait, 0),
+            self.offsets.micros(time.begin),
+            micros(time.end - time.begin),
+            micros(wait),
+            UNKNOWN.to_owned(),
+            UNKNOWN.to_owned(),
+            UNKNOWN.to_owned(),
         ];
         self.line.clear();
         self.line.push_str(&cells.join(","));
-        for _ in 0..UNKNOWN_AFTER {
-            self.line.push(',');
-            self.line.push_str(UNKNOWN);
+        for TensorColumns {
+            shapes,
+            data_types,
+            formats,
+        } in [read, written]
+        {
+            for cell in [shapes, data_types, formats] {
+                self.line.push(',');
+                self.line.push_str(&quoted(&cell));
+            }
         }
         writeln!(self.file, "{}", self.line)
     }
@@ -107,7 +111,15 @@ impl<'w> KernelDetails<'w> {
     }
 }
 
-fn quoted(text: &str) -> String {
+/// The core of a task: only that of collectives is known.
+pub(super) fn core(task: &Task) -> &'static str {
+    match task.kind {
+        TaskKind::Collective => "COMMUNICATION",
+        _ => UNKNOWN,
+    }
+}
+
+pub(super) fn quoted(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),

@@ -14,10 +14,13 @@ const COLUMNS: &str = "Device_id,Step,Computing,Communication(Not Overlapped),Ov
 pub(super) struct StepTimes(Vec<StepTime>);
 
 /// A step.
-struct StepTime {
-    number: u64,
-    begin: i64,
-    end: i64,
+pub(super) struct StepTime {
+    pub(super) number: u64,
+    /// The number of its process, and its thread.
+    pub(super) process: u32,
+    pub(super) tid: u32,
+    pub(super) begin: i64,
+    pub(super) end: i64,
     compute: i64,
     communication: i64,
     exposed: i64,
@@ -34,6 +37,8 @@ impl StepTimes {
         steps.sort_by_key(|it| (it.begin_ns, it.process, it.tid));
         let laps = steps.iter().zip(0..).map(|(step, place)| StepTime {
             number: number(&step.name).unwrap_or(place),
+            process: step.process,
+            tid: step.tid,
             begin: step.begin_ns,
             end: step.begin_ns + step.length_ns,
             compute: step.compute_ns,
@@ -62,6 +67,23 @@ impl StepTimes {
         Some(lap.number)
     }
 
+    /// All steps, by begin.
+    pub(super) fn all(&self) -> &[StepTime] {
+        &self.0
+    }
+
+    /// The steps without those that begin in another one.
+    pub(super) fn apart(&self) -> impl Iterator<Item = &StepTime> {
+        let mut reached = i64::MIN;
+        self.0.iter().filter(move |step| {
+            let is_apart = step.begin >= reached;
+            if is_apart {
+                reached = step.end;
+            }
+            is_apart
+        })
+    }
+
     pub(super) fn write(&self, trace: &Trace, to: &mut dyn Write) -> io::Result<()> {
         let device = trace.streams().first().map(|it| it.device);
         writeln!(to, "{COLUMNS}")?;
@@ -73,12 +95,15 @@ impl StepTimes {
 }
 
 impl StepTime {
-    fn write(&self, device: Option<u32>, to: &mut dyn Write) -> io::Result<()> {
+    /// The device that it used.
+    pub(super) fn device(&self) -> Option<u32> {
+        self.device
+    }
+
+    /// The times of the columns after the step, in nanoseconds.
+    pub(super) fn columns(&self) -> [i64; 9] {
         let length = self.end - self.begin;
-        let device = self.device.or(device);
-        let device = device.map_or_else(|| "N/A".to_owned(), |it| it.to_string());
-        write!(to, "{device},{}", self.number)?;
-        let times = [
+        [
             self.compute,
             self.exposed,
             self.communication - self.exposed,
@@ -88,8 +113,14 @@ impl StepTime {
             self.receiving,
             (self.exposed - self.receiving).max(0),
             self.first_work.map_or(0, |it| it - self.begin),
-        ];
-        for time in times {
+        ]
+    }
+
+    fn write(&self, device: Option<u32>, to: &mut dyn Write) -> io::Result<()> {
+        let device = self.device.or(device);
+        let device = device.map_or_else(|| "N/A".to_owned(), |it| it.to_string());
+        write!(to, "{device},{}", self.number)?;
+        for time in self.columns() {
             write!(
                 to,
                 ",{}.{:03}",
@@ -128,6 +159,8 @@ mod tests {
     fn the_times_of_a_step_are_those_that_the_columns_mean() {
         let lap = StepTime {
             number: 4,
+            process: 1,
+            tid: 7,
             begin: 1_000_000,
             end: 1_100_000,
             compute: 60_000,

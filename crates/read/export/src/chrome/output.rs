@@ -68,7 +68,7 @@ impl<'a> EventOutput<'a> {
     }
 
     /// Names a track or a process.
-    pub(super) fn label(
+    pub(crate) fn label(
         &mut self,
         track: SliceTrack,
         what: &str,

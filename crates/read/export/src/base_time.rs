@@ -11,16 +11,16 @@ const PERIOD_NS: i64 = 4 * 7 * 24 * 3600 * 1_000_000_000;
 
 /// Where times count from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BaseTime {
+pub(crate) struct BaseTime {
     /// In nanoseconds of Unix time.
-    pub(super) at_ns: i64,
+    pub(crate) at_ns: i64,
     /// The begin of the recording, counted from there.
-    pub(super) first_ns: i64,
+    pub(crate) first_ns: i64,
 }
 
 impl BaseTime {
     /// That of a recording, if it knows the time of day.
-    pub(super) fn of(source: &ExportSource<'_>) -> Option<Self> {
+    pub(crate) fn of(source: &ExportSource<'_>) -> Option<Self> {
         let session = source.trace.session();
         if session.start_realtime_ns == 0 {
             return None;

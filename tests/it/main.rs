@@ -95,6 +95,8 @@ mod python;
 mod python_module;
 /// SQL over trace files and datasets.
 mod query;
+/// Folders of exports, and what their readers find.
+mod readers;
 /// Behaviour of real runtimes that is hard on a tracer.
 mod reality;
 /// Too much at once, too little room, no reader left.

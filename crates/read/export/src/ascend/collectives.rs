@@ -29,7 +29,7 @@ pub(super) struct RankCollective {
     /// The number of its call.
     pub(super) connection: i64,
     pub(super) device: u32,
-    pub(super) stream: i64,
+    stream_number: i64,
     pub(super) count: Option<u64>,
     pub(super) data_type: Option<String>,
 }
@@ -104,7 +104,7 @@ impl RankCollective {
             run: runs.place(id),
             connection: i64::from(trace.call_number(task.call)) + 1,
             device: stream.device,
-            stream: stream.number(),
+            stream_number: stream.number(),
             count: collective.count,
             data_type,
         })
@@ -118,6 +118,11 @@ impl RankCollective {
     /// The type of the operation, such as `hcom_allReduce_`.
     pub(super) fn operation(&self) -> &str {
         &self.operation
+    }
+
+    /// Its device, and the number of its stream there.
+    pub(super) fn stream(&self) -> (u32, i64) {
+        (self.device, self.stream_number)
     }
 
     pub(super) fn duration(&self) -> i64 {

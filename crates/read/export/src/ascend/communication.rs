@@ -2,6 +2,7 @@
 //! rank to another.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
@@ -100,51 +101,89 @@ impl TimeSum {
     }
 }
 
-/// The collectives of a kind in a step.
-#[derive(Default)]
-struct KindEntries {
-    entries: Map<String, Value>,
-    total: TimeSum,
+/// Writes the members of an object one by one: a document of many collectives does not fit into memory as a tree.
+struct ObjectWriter<'t> {
+    to: &'t mut dyn Write,
+    is_first: bool,
 }
 
-/// The document of times. `base` is the offset of its times.
-pub(super) fn times(named: &NamedCollectives, base: i64) -> Value {
-    let mut steps: BTreeMap<Option<u64>, BTreeMap<&str, KindEntries>> = BTreeMap::new();
-    for collective in &named.all {
-        let step = steps.entry(collective.ran.step).or_default();
-        let entries = step.entry(kind(collective)).or_default();
-        let mut sum = TimeSum::default();
-        sum.add(collective);
-        entries.total.add(collective);
-        let mut value = sum.value((collective.ran.time.begin - base) as f64 / 1e3);
-        if let (Some((wait, transfer)), Some(members)) = (collective.split, value.as_object_mut()) {
-            let errors = json!({
-                "wait_error_ns": wait.error_ns(),
-                "transfer_error_ns": transfer.error_ns(),
-            });
-            members.insert("ascend_trace".to_owned(), errors);
-        }
-        let group = named.groups.get(collective.group);
-        let number = group.map_or(0, |it| it.name.number);
-        entries
-            .entries
-            .insert(format!("{}@{number}", collective.name), value);
+impl<'t> ObjectWriter<'t> {
+    fn begin(to: &'t mut dyn Write) -> io::Result<Self> {
+        to.write_all(b"{")?;
+        Ok(Self { to, is_first: true })
     }
-    let steps = steps.into_iter().map(|(step, mut kinds)| {
-        let members = ["collective", "p2p"].map(|kind| {
-            let own = kinds.remove(kind).unwrap_or_default();
-            let mut entries = own.entries;
-            if !entries.is_empty() || kind == "collective" {
-                entries.insert(TOTAL.to_owned(), own.total.value(0.0));
+
+    fn name(&mut self, name: &str) -> io::Result<&mut dyn Write> {
+        if !self.is_first {
+            self.to.write_all(b",")?;
+        }
+        self.is_first = false;
+        serde_json::to_writer(&mut *self.to, name)?;
+        self.to.write_all(b":")?;
+        Ok(&mut *self.to)
+    }
+
+    fn member(&mut self, name: &str, value: &Value) -> io::Result<()> {
+        let to = self.name(name)?;
+        Ok(serde_json::to_writer(to, value)?)
+    }
+
+    fn end(self) -> io::Result<()> {
+        self.to.write_all(b"}")
+    }
+}
+
+/// Writes the document of times. `base` is the offset of its times.
+pub(super) fn write_times(
+    named: &NamedCollectives,
+    base: i64,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let mut steps: BTreeMap<Option<u64>, Vec<&NamedCollective>> = BTreeMap::new();
+    for collective in &named.all {
+        steps
+            .entry(collective.ran.step)
+            .or_default()
+            .push(collective);
+    }
+    let mut document = ObjectWriter::begin(to)?;
+    for (step, collectives) in steps {
+        let mut kinds = ObjectWriter::begin(document.name(&step_name(step))?)?;
+        for word in ["collective", "p2p"] {
+            let own = || collectives.iter().filter(|it| kind(it) == word);
+            let mut entries = ObjectWriter::begin(kinds.name(word)?)?;
+            let mut total = TimeSum::default();
+            for collective in own() {
+                total.add(collective);
+                let (name, entry) = entry(named, collective, base);
+                entries.member(&name, &entry)?;
             }
-            (kind.to_owned(), Value::Object(entries))
+            // Readers want these sums even where they are zero.
+            if own().next().is_some() || word == "collective" {
+                entries.member(TOTAL, &total.value(0.0))?;
+            }
+            entries.end()?;
+        }
+        kinds.end()?;
+    }
+    document.end()
+}
+
+/// The name and the members of a collective.
+fn entry(named: &NamedCollectives, collective: &NamedCollective, base: i64) -> (String, Value) {
+    let mut sum = TimeSum::default();
+    sum.add(collective);
+    let mut value = sum.value((collective.ran.time.begin - base) as f64 / 1e3);
+    if let (Some((wait, transfer)), Some(members)) = (collective.split, value.as_object_mut()) {
+        let errors = json!({
+            "wait_error_ns": wait.error_ns(),
+            "transfer_error_ns": transfer.error_ns(),
         });
-        (
-            step_name(step),
-            Value::Object(members.into_iter().collect()),
-        )
-    });
-    Value::Object(steps.collect())
+        members.insert("ascend_trace".to_owned(), errors);
+    }
+    let group = named.groups.get(collective.group);
+    let number = group.map_or(0, |it| it.name.number);
+    (format!("{}@{number}", collective.name), value)
 }
 
 /// Messages of a step from one rank of a group to another.
@@ -216,8 +255,12 @@ pub(super) fn matrix(named: &NamedCollectives) -> Value {
 /// Groups of ranks, as readers look for them in `profiler_metadata.json`.
 pub(super) fn parallel_groups(named: &NamedCollectives) -> Value {
     let groups = named.groups.iter().filter_map(|group| {
+        let name = match group.program_name.as_str() {
+            "" => &group.name.name,
+            name => name,
+        };
         let members = json!({
-            "group_name": group.program_name,
+            "group_name": name,
             "group_rank": group.own_rank?,
             "global_ranks": group.ranks.as_ref()?,
         });

@@ -369,7 +369,6 @@ impl<'w> ProfilerDatabase<'w> {
             0_u32.into(),
             number.into(),
             RankValue::Nothing,
-            RankValue::Nothing,
         ];
         self.rows.add(tables::COMMUNICATION_TASK_INFO, row);
         let row = [
@@ -381,7 +380,7 @@ impl<'w> ProfilerDatabase<'w> {
             trace.process(ran.process).pid.into(),
             kind,
             NO_NUMBER.into(),
-            ran.stream.into(),
+            ran.stream().1.into(),
             NO_NUMBER.into(),
             NO_NUMBER.into(),
         ];

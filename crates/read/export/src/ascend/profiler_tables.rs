@@ -43,7 +43,7 @@ pub(super) const COMMUNICATION_TASK_INFO: RankTable = table(
     "COMMUNICATION_TASK_INFO",
     "name INTEGER, globalTaskId INTEGER, taskType INTEGER, planeId INTEGER, groupName INTEGER, notifyId INTEGER, \
      rdmaType INTEGER, srcRank INTEGER, dstRank INTEGER, transportType INTEGER, size INTEGER, dataType INTEGER, \
-     linkType INTEGER, opId INTEGER, isMaster INTEGER, bandwidth NUMERIC",
+     linkType INTEGER, opId INTEGER, isMaster INTEGER",
 );
 pub(super) const MEMCPY_INFO: RankTable = table(
     "MEMCPY_INFO",

@@ -238,11 +238,11 @@ impl<'w> RankFiles<'w> {
 impl LastOutputs<'_> {
     fn documents(&mut self, named: &NamedCollectives, offsets: &ClockOffsets) -> io::Result<()> {
         let groups = communication::parallel_groups(named);
+        let mut times = io::BufWriter::new(&mut self.communication);
+        communication::write_times(named, offsets.text(), &mut times)?;
+        times.flush()?;
+        drop(times);
         let documents = [
-            (
-                &mut self.communication,
-                communication::times(named, offsets.text()),
-            ),
             (&mut self.matrix, communication::matrix(named)),
             (&mut self.metadata, json!({"parallel_group_info": groups})),
         ];

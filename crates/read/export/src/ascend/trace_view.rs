@@ -12,9 +12,10 @@ const PID: u32 = 30_000_100;
 const PROCESS: &str = "Communication";
 const WAIT: &str = "Notify_Wait";
 
-/// A thread with collectives of a group that are apart, and the one with their waits below it.
+/// A thread with the collectives of a group on a stream, and the one with their waits below it.
 struct GroupLane {
     group: usize,
+    stream: (u32, i64),
     until: i64,
 }
 
@@ -26,23 +27,32 @@ pub(super) fn write(named: &NamedCollectives, output: &mut EventOutput<'_>) -> i
     output.label(track(PID, 0), "process", PROCESS, i64::from(PID))?;
     let mut lanes: Vec<GroupLane> = Vec::new();
     for collective in &named.all {
-        let time = collective.ran.time;
-        let is_free = |it: &GroupLane| it.group == collective.group && it.until <= time.begin;
-        let place = match lanes.iter().position(is_free) {
+        let (group, stream) = (collective.group, collective.ran.stream());
+        let is_own = |it: &GroupLane| it.group == group && it.stream == stream;
+        let place = match lanes.iter().position(is_own) {
             Some(place) => place,
             None => {
-                name_lane(named, collective.group, lanes.len(), output)?;
+                let is_first = lanes.iter().all(|it| it.group != group);
+                let suffix = match is_first {
+                    true => String::new(),
+                    false => format!(" on stream {} of device {}", stream.1, stream.0),
+                };
+                name_lane(named, (group, &suffix), lanes.len(), output)?;
+                let until = i64::MIN;
                 lanes.push(GroupLane {
-                    group: collective.group,
-                    until: i64::MIN,
+                    group,
+                    stream,
+                    until,
                 });
                 lanes.len() - 1
             }
         };
         if let Some(lane) = lanes.get_mut(place) {
-            lane.until = time.end;
+            // Collectives of a stream are apart, but their measured times may overlap by an error.
+            let begin = collective.ran.time.begin.max(lane.until);
+            lane.until = lane.until.max(collective.ran.time.end);
+            event(collective, (begin, lane.until), place, output)?;
         }
-        event(collective, place, output)?;
     }
     Ok(())
 }
@@ -55,12 +65,15 @@ fn numbers(lane: usize) -> [u32; 2] {
 
 fn name_lane(
     named: &NamedCollectives,
-    group: usize,
+    (group, suffix): (usize, &str),
     lane: usize,
     output: &mut EventOutput<'_>,
 ) -> io::Result<()> {
     let name = named.groups.get(group).map_or("", |it| &it.name.name);
-    let names = [format!("Group {name} Communication"), "Plane 0".to_owned()];
+    let names = [
+        format!("Group {name} Communication{suffix}"),
+        "Plane 0".to_owned(),
+    ];
     for (number, name) in numbers(lane).into_iter().zip(names) {
         output.label(track(PID, number), "thread", &name, i64::from(number))?;
     }
@@ -69,25 +82,25 @@ fn name_lane(
 
 fn event(
     collective: &NamedCollective,
+    (begin, end): (i64, i64),
     lane: usize,
     output: &mut EventOutput<'_>,
 ) -> io::Result<()> {
     let [whole, waits] = numbers(lane);
-    let time = collective.ran.time;
     output.event(b'X', track(PID, whole), |members| {
         members.named(&collective.name, "hccl");
-        members.lasting(time.begin, time.end);
+        members.lasting(begin, end);
         members.args(|json| {
             json.name("connection_id")
                 .integer(collective.ran.connection);
         });
     })?;
-    let Some((wait, transfer)) = collective.split else {
+    let Some((wait, transfer)) = collective.split.filter(|it| it.0.ns > 0) else {
         return Ok(());
     };
     output.event(b'X', track(PID, waits), |members| {
         members.named(WAIT, "hccl");
-        members.lasting(time.begin, time.begin + wait.ns);
+        members.lasting(begin, end.min(begin + wait.ns));
         members.args(|json| {
             json.name("error_ns").integer(wait.error_ns());
             json.name("transfer_error_ns").integer(transfer.error_ns());

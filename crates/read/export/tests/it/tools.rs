@@ -1,10 +1,12 @@
 //! Other people's tools read the exports, where they are installed.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ascend_trace_export::{Chrome, Exporter, Kineto, Perfetto};
+use ascend_trace_export::{Ascend, Chrome, Csv, Exporter, Kineto, Perfetto};
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::{Timeline, timeline};
@@ -249,5 +251,89 @@ fn the_trace_processor_imports_both_formats_without_an_error() {
         }
         let counters: usize = imported.counters.values().map(Vec::len).sum();
         assert_eq!(number("counters"), counters);
+    }
+}
+
+/// Runs a query of the trace processor on a file, and returns its rows.
+#[track_caller]
+fn rows_of_query(shell: &OsStr, file: &Path, query: &str) -> Vec<Vec<String>> {
+    let text = file.with_extension("sql");
+    std::fs::write(&text, query).expect("a file");
+    let mut command = Command::new(shell);
+    let output = succeed(command.arg("-q").arg(&text).arg(file));
+    let mut reader = csv::Reader::from_reader(output.stdout.as_slice());
+    let rows = reader.deserialize();
+    rows.map(|row| row.expect("a row")).collect()
+}
+
+/// Names of slices of a category, with their number and the sum of their durations.
+const OPERATIONS: &str = "select name, count(*), sum(dur) from slice where category = 'kernel' group by name order by name;";
+
+/// The same from the table of tasks.
+fn operations(trace: &Trace) -> Vec<Vec<String>> {
+    let files = export(&Csv, trace);
+    let mut reader = csv::Reader::from_reader(files.bytes("tasks.csv"));
+    let mut sums = BTreeMap::<String, (u64, i64)>::new();
+    for row in reader.deserialize::<BTreeMap<String, String>>() {
+        let row = row.expect("a row");
+        let number = |name: &str| row[name].parse::<i64>().ok();
+        if let (Some(begin), Some(end)) = (number("begin_ns"), number("end_ns"))
+            && row["kind"] == "kernel"
+        {
+            let sum = sums.entry(row["name"].clone()).or_default();
+            *sum = (sum.0 + 1, sum.1 + end - begin);
+        }
+    }
+    let rows = sums.into_iter();
+    rows.map(|(name, (count, total))| vec![name, count.to_string(), total.to_string()])
+        .collect()
+}
+
+/// A recording with a time of day, whose kernels are close to each other.
+fn dated() -> Trace {
+    let tasks = (0..200).map(|it| {
+        let (begin, end) = (1000 + it * 1000, 1000 + it * 1000 + 999);
+        format!(
+            "K{}[{begin}..{end}] by t1[{}..{}]",
+            it % 7,
+            it * 3,
+            it * 3 + 2
+        )
+    });
+    let text = format!("s1: {}", tasks.collect::<Vec<_>>().join(" "));
+    let mut timeline = Timeline::parse(&text).expect("a timeline");
+    timeline.session.start_realtime_ns = 1_795_985_558_000_000_123;
+    timeline.trace()
+}
+
+#[test]
+fn the_trace_processor_finds_every_kernel_of_the_tables() {
+    let Some(shell) = std::env::var_os("TRACE_PROCESSOR_SHELL") else {
+        skip("TRACE_PROCESSOR_SHELL names no trace processor");
+        return;
+    };
+    let trace = dated();
+    let expected = operations(&trace);
+    assert_eq!(expected.len(), 7);
+    let folder = tempfile::tempdir().expect("a folder");
+    let formats: [(&str, &dyn Exporter); 3] = [
+        ("t.pftrace", &Perfetto),
+        ("t.json", &Chrome),
+        ("trace_view.json", &Ascend::PLAIN),
+    ];
+    for (name, exporter) in formats {
+        let files = export(exporter, &trace);
+        let own = files.names().into_iter();
+        let own = own.filter(|it| it.is_empty() || it.ends_with("trace_view.json"));
+        let [own] = own.collect::<Vec<_>>()[..] else {
+            panic!("{name}: {:?}", files.names());
+        };
+        let file = folder.path().join(name);
+        std::fs::write(&file, files.bytes(own)).expect("a file");
+        assert_eq!(rows_of_query(&shell, &file, OPERATIONS), expected, "{name}");
+        let lost =
+            "select name, value from stats where severity in ('error', 'data_loss') and value > 0;";
+        let lost = rows_of_query(&shell, &file, lost);
+        assert!(lost.is_empty(), "{name}: {lost:?}");
     }
 }

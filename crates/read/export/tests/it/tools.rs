@@ -289,7 +289,7 @@ fn operations(trace: &Trace) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// A recording with a time of day, whose kernels are close to each other.
+/// A recording with a time of day, and with kernels that are close to each other.
 fn dated() -> Trace {
     let tasks = (0..200).map(|it| {
         let (begin, end) = (1000 + it * 1000, 1000 + it * 1000 + 999);

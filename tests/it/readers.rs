@@ -250,6 +250,20 @@ fn check_steps(job: &Job, cluster: &Value) {
     }
 }
 
+/// The summary of the job compared with itself.
+fn check_summaries(job: &Job, cluster: &Value) {
+    let table = &cluster["cluster_time_compare_summary"]["ClusterTimeCompareSummary"];
+    let table = table.as_array().unwrap();
+    assert_eq!(table.len() as u64, STEPS * job.ranks);
+    for row in table {
+        for name in ["stepTime", "computation", "communicationWaitStageTime"] {
+            let [own, base, difference] =
+                ["", "Base", "Diff"].map(|end| number(row, &format!("{name}{end}")));
+            assert_eq!((own, difference), (base, 0.0), "{row}");
+        }
+    }
+}
+
 /// Collectives, as several modes have them.
 fn check_collectives(job: &Job, cluster: &Value) {
     let all = job.collective("HcclAllReduce");
@@ -397,6 +411,7 @@ fn msprof_analyze_finds_the_numbers_of_the_reports_for_two_and_four_ranks() {
         let job = Job::new(ranks);
         let found = read(&job, &reader);
         check_steps(&job, &found["cluster"]);
+        check_summaries(&job, &found["cluster"]);
         check_collectives(&job, &found["cluster"]);
         check_operators(&job, &found["cluster"]);
         check_comparison(&job, &found["compare"]);

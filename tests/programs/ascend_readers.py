@@ -16,13 +16,13 @@ from xml.etree import ElementTree
 
 from msprof_analyze.cluster_analyse.cluster_analysis import ALL_FEATURE_LIST, Interface
 
-# These need a second folder or the recording of a GPU.
-OTHER_INPUT = {"calibrate_npu_gpu", "cluster_compare_baseline", "cluster_time_compare_summary"}
+# The first one needs the recording of a GPU, the second one cannot be loaded, and the third one needs results in the folder.
+NOT_ALONE = {"calibrate_npu_gpu", "cluster_compare_baseline", "cluster_time_compare_summary"}
 
 
 def tables(folder):
     found = {}
-    for path in glob.glob(os.path.join(folder, "**", "*.db"), recursive=True):
+    for path in glob.glob(os.path.join(folder, "cluster_analysis_output", "*.db")):
         with contextlib.closing(sqlite3.connect(path)) as database:
             database.row_factory = sqlite3.Row
             names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
@@ -31,8 +31,8 @@ def tables(folder):
     return found
 
 
-def cluster(mode, folder, output):
-    os.makedirs(output)
+def cluster(mode, folder, output, *more):
+    os.makedirs(output, exist_ok=True)
     arguments = {
         "profiling_path": folder,
         "mode": mode,
@@ -42,6 +42,7 @@ def cluster(mode, folder, output):
         "export_type": "db",
         "rank_list": "all",
         "step_id": -1,
+        "args": list(more),
     }
     Interface(arguments).run()
     return tables(output)
@@ -96,8 +97,12 @@ def main():
         "advisor": run(command, "advisor", "all", "-l", "en", "-d", folder, "-o", os.path.join(output, "advisor")),
         "cluster": {},
     }
-    for mode in sorted(set(ALL_FEATURE_LIST) - OTHER_INPUT):
+    for mode in sorted(set(ALL_FEATURE_LIST) - NOT_ALONE):
         document["cluster"][mode] = cluster(mode, folder, os.path.join(output, "cluster", mode))
+    results = os.path.join("cluster_time_summary", "cluster_analysis_output")
+    shutil.copytree(os.path.join(output, "cluster", results), os.path.join(folder, "cluster_analysis_output"))
+    mode = "cluster_time_compare_summary"
+    document["cluster"][mode] = cluster(mode, folder, folder, "--bp", folder)
     json.dump(document, printed)
 
 

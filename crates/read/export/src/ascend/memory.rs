@@ -122,7 +122,7 @@ impl RankMemory {
         let mut rest: Vec<Allocation> = rest
             .filter(|it| source.selection.span(it.begin, i64::MAX))
             .collect();
-        rest.sort_by(|a, b| (a.begin, a.total).cmp(&(b.begin, b.total)));
+        rest.sort_by_key(|it| (it.begin, it.total));
         rest
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ascend_trace_analysis::Class;
+use ascend_trace_analysis::TaskRole;
 use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_format::api::TaskKind;
@@ -119,7 +119,7 @@ impl<'w> ProfilerDatabase<'w> {
             NO_NUMBER.into(),
         ];
         self.rows.add(tables::TASK, row);
-        if Class::of(trace, task) != Class::Work {
+        if TaskRole::of(trace, task) != TaskRole::Work {
             return;
         }
         match task.kind {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use ascend_trace_analysis::Class;
+use ascend_trace_analysis::TaskRole;
 use ascend_trace_analysis::communication::CollectiveRuns;
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::stats::StepStats;
@@ -167,7 +167,7 @@ impl<'w> RankFiles<'w> {
                 if let Some(databases) = &mut self.databases {
                     databases.profiler.task(trace, id, time);
                 }
-                if Class::of(trace, task) == Class::Work {
+                if TaskRole::of(trace, task) == TaskRole::Work {
                     self.work(source, (id, time), runs)?;
                 }
             }

@@ -303,7 +303,7 @@ fn times_of_texts_survive_being_read_as_floating_point_numbers() {
     let mut timeline = Timeline::parse(STEPS).expect("a timeline");
     timeline.session.start_realtime_ns = 1_795_985_558_000_000_123;
     let file = file(&timeline.session, &timeline.tables, timeline.rows);
-    let files = files(&exported(&file, Step::default()));
+    let files = files(&exported(&file, WindowSize::default()));
     let info: Value = serde_json::from_str(&files["profiler_info_0.json"]).unwrap();
     let base = info["ascend_trace"]["base_time_ns"]
         .as_i64()
@@ -325,7 +325,7 @@ fn memory_is_listed_by_allocation_and_as_a_sum() {
         s1: MatMul[10us..20us] by t1[5us..6us]";
     let timeline = Timeline::parse(text).expect("a timeline");
     let file = file(&timeline.session, &timeline.tables, timeline.rows);
-    let files = files(&exported(&file, Step::default()));
+    let files = files(&exported(&file, WindowSize::default()));
     let allocations = rows(&files["ASCEND_PROFILER_OUTPUT/operator_memory.csv"]);
     let sizes: Vec<&str> = allocations
         .iter()

@@ -189,8 +189,8 @@ fn title(plan: &RecordOptions) -> String {
 
 /// Everything that exists before the program.
 struct PreparedSession {
-    /// The reason in the file for an end that the user asks for, if it is not that of `ctl stop`.
-    stop_reason: Option<&'static str>,
+    /// The recording starts no program.
+    is_server: bool,
     /// The hardware log is read.
     reads_log: bool,
     arena: Arena,
@@ -255,7 +255,7 @@ fn prepare(
         None => file,
     };
     let session = PreparedSession {
-        stop_reason: None,
+        is_server: false,
         reads_log: matches!(plan.timing, Timing::Hardware | Timing::Both),
         arena,
         board,

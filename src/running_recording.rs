@@ -53,16 +53,22 @@ pub(crate) fn session_of(pid: u32) -> anyhow::Result<PathBuf> {
         return Ok(session);
     }
     let environment = fs::read(place(pid, "environ")).map_err(|error| refusal(pid, error))?;
-    if let Some(session) = variable(&environment, SESSION_VARIABLE) {
-        // That of a server is a link.
-        return Ok(fs::read_link(&session).unwrap_or(session));
+    let session = variable(&environment, SESSION_VARIABLE);
+    let is_armed = variable(&environment, ARMED_VARIABLE).is_some();
+    if let Some(session) = session.clone().filter(|_| !is_armed) {
+        return Ok(session);
     }
     if status(pid, "State").is_some_and(|state| state.starts_with(['Z', 'X'])) {
         bail!("process {pid} has ended: give the file of its recording");
     }
-    if variable(&environment, ARMED_VARIABLE).is_some() {
+    if is_armed {
         if let Some(session) = requested_session(pid) {
             return Ok(session);
+        }
+        if session.is_some() {
+            bail!(
+                "process {pid} is not recorded: it joins a server (`ascend-trace serve`) with its next AscendCL call, if one runs"
+            );
         }
         bail!(
             "process {pid} is armed, and no recorder is attached to it: `ascend-trace attach {pid}` attaches one"

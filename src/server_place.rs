@@ -15,6 +15,8 @@ use crate::running_recording::has_open;
 
 /// Prefix of the name of a link.
 const PREFIX: &str = "server-";
+/// The name of a server that no option names.
+pub(crate) const USUAL_NAME: &str = "node";
 /// Bytes of the name of a server.
 const LONGEST_NAME: usize = 64;
 
@@ -52,6 +54,14 @@ impl ServerPlace {
         Self {
             name: name.to_owned(),
             link: folder.join(format!("{PREFIX}{name}")),
+        }
+    }
+
+    /// The option of `env` for this server; empty for the usual name.
+    pub(crate) fn option(&self) -> String {
+        match self.name.as_str() {
+            USUAL_NAME => String::new(),
+            name => format!(" --name {name}"),
         }
     }
 

@@ -139,7 +139,6 @@ fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
 pub(crate) const STDIN: &str = "/dev/stdin";
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "a process has one")]
 pub(crate) enum Command {
     /// Run a program and record it (the default command)
     Record(RecordArgs),

@@ -54,7 +54,10 @@ pub(super) fn is_file(target: &TraceTarget) -> bool {
     match target {
         TraceTarget::Standard => false,
         TraceTarget::Default { .. } => true,
-        TraceTarget::Named { path, .. } => path.metadata().map_or(true, |it| it.is_file()),
+        // That a folder has the name is said later.
+        TraceTarget::Named { path, .. } => path
+            .metadata()
+            .map_or(true, |it| it.is_file() || it.is_dir()),
     }
 }
 

@@ -23,8 +23,9 @@ pub(crate) fn run(args: ServeArgs) -> Result<u8, Failure> {
 
 fn plan(args: ServeArgs) -> Result<RecordOptions, Failure> {
     let refused = |text: &str| Err(Failure::new(TOOL_FAILED, text));
+    let output = args.output();
     let keep = args.ring.keep();
-    let roll = args.roll.wanted(keep, args.output.force);
+    let roll = args.roll.wanted(keep, output.force);
     if keep.is_some() && roll.is_none() && !args.ring.is_wanted() {
         return refused("--keep needs --ring or --roll: a recording has one file, which stays");
     }
@@ -34,7 +35,7 @@ fn plan(args: ServeArgs) -> Result<RecordOptions, Failure> {
             "--on 'exit!=0': a server starts no program, and does not get the status of one",
         );
     }
-    let target = named_target(&args.output).unwrap_or_else(|| TraceTarget::Default {
+    let target = named_target(&output).unwrap_or_else(|| TraceTarget::Default {
         name: NAME.to_owned(),
     });
     if !is_file(&target) {

@@ -18,6 +18,9 @@ use crate::launch::signals::SignalRelay;
 use crate::metrics::{Metrics, MetricsEndpoint};
 use crate::output::{print_detail, print_message};
 
+/// Why the file of a server ends before the programs.
+const SERVER_ENDED: &str = "the server was ended";
+
 /// A recording that goes on.
 pub(super) struct ActiveRecording {
     pub(super) relay: SignalRelay,
@@ -46,8 +49,8 @@ fn collect(
     if session.reads_log {
         collector = collector.with_log();
     }
-    if let Some(reason) = session.stop_reason {
-        collector = collector.with_stop_reason(reason);
+    if session.is_server {
+        collector = collector.with_stop_reason(SERVER_ENDED);
     }
     let gauge = collector.gauge();
     let thread = std::thread::Builder::new()
@@ -60,7 +63,7 @@ fn collect(
 /// Starts the thread that reports. A recording does not depend on it.
 fn start_reporter(
     path: Option<&Path>,
-    plan: &RecordOptions,
+    (plan, served): (&RecordOptions, Option<PathBuf>),
     board: &Arc<Switchboard>,
     gauge: &Arc<Gauge>,
 ) -> Option<Reporter> {
@@ -68,6 +71,7 @@ fn start_reporter(
         watchdog: plan.watchdog,
         changes_files: plan.ring.is_some() || plan.roll.is_some(),
         takes_snapshots: plan.ring.as_ref().is_some_and(|it| it.watchdog.is_some()),
+        served,
     };
     let reporter = Reporter::start(path, options, Arc::clone(board), Arc::clone(gauge));
     if let Err(error) = &reporter {
@@ -106,6 +110,7 @@ impl ActiveRecording {
         if let Some(ring) = &plan.ring {
             ring.listen(&relay, &session.board);
         }
+        let served = session.is_server.then(|| session.arena.path().to_owned());
         let (board, place) = (Arc::clone(&session.board), session.arena.path().to_owned());
         let collector = collect(session, Arc::clone(&stop));
         if let Err(error) = &collector {
@@ -115,7 +120,7 @@ impl ActiveRecording {
         }
         let (collector, gauge) = collector.ok().unzip();
         let reporter = gauge.as_ref().and_then(|gauge| {
-            let reporter = start_reporter(path.as_deref(), plan, &board, gauge)?;
+            let reporter = start_reporter(path.as_deref(), (plan, served.clone()), &board, gauge)?;
             relay.on_quit(reporter.request_sender());
             Some(reporter)
         });

@@ -24,6 +24,7 @@ use ascend_trace_recording::units::duration;
 
 use super::report_output::ReportOutput;
 use super::standstill::{DueReport, StandstillWatch};
+use super::surviving_processes;
 use crate::cli::open_trace;
 use crate::hang;
 use crate::output::print_message;
@@ -37,7 +38,7 @@ const IDLE: Duration = Duration::from_secs(3600);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Options of the reporter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ReporterOptions {
     /// How long nothing may move.
     pub(super) watchdog: Option<Duration>,
@@ -45,6 +46,8 @@ pub(super) struct ReporterOptions {
     pub(super) changes_files: bool,
     /// A standstill takes a snapshot.
     pub(super) takes_snapshots: bool,
+    /// The session of a server: without a process in it, nothing stands still.
+    pub(super) served: Option<PathBuf>,
 }
 
 /// Where the recording is.
@@ -99,6 +102,7 @@ impl Reporter {
             source: source.transpose().context("cannot read the recording")?,
             board,
             takes_snapshots: options.takes_snapshots,
+            served: options.served,
             outlet: ReportOutput::new(path.map(ToOwned::to_owned)),
             gauge,
             standstill: limit.map(StandstillWatch::after),
@@ -142,6 +146,7 @@ struct ReporterState {
     board: Arc<Switchboard>,
     /// A standstill takes a snapshot.
     takes_snapshots: bool,
+    served: Option<PathBuf>,
     outlet: ReportOutput,
     gauge: Arc<Gauge>,
     standstill: Option<StandstillWatch>,
@@ -219,6 +224,14 @@ impl ReporterState {
     }
 
     fn report_standstill(&mut self) {
+        let has_none = |session: &PathBuf| surviving_processes::attached(session).is_empty();
+        if let (Some(standstill), true) = (
+            &mut self.standstill,
+            self.served.as_ref().is_some_and(has_none),
+        ) {
+            standstill.put_off(hang::now());
+            return;
+        }
         let moved = self.gauge.moved();
         let (report, begin) = match self.look(false) {
             Ok(Some(found)) => found,

@@ -1,11 +1,13 @@
 //! A recording that starts no program: programs join it by their environment, until the user ends it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
 use ascend_trace_collector::clock::TickClock;
 use ascend_trace_collector::{ProgramEnd, RecordingOutcome};
+use ascend_trace_handover::was_ignored;
+use rustix::process::Signal;
 
 use super::active::ActiveRecording;
 use super::served_programs::ServedPrograms;
@@ -19,8 +21,6 @@ use crate::server_place::ServerPlace;
 
 /// Time between looks at signals, requests and programs.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// Why the file ends before the programs.
-const STOPPED: &str = "the server was ended";
 /// Why the statuses of the programs are not in the file.
 const ENDED: &str =
     "the server of the recording started no program, and only its parent has its status";
@@ -36,8 +36,9 @@ pub(crate) fn serve(plan: &RecordOptions, place: &ServerPlace) -> Result<(), Fai
         .context("cannot listen to signals")
         .or_status(TOOL_FAILED)?;
     let own = std::process::id();
-    session.stop_reason = Some(STOPPED);
+    session.is_server = true;
     session.file.settle(own);
+    let mut programs = ServedPrograms::new(place.folder(), place.link());
     let published = match place.publish(session.arena.path()) {
         Ok(published) => published,
         Err(error) => {
@@ -45,6 +46,7 @@ pub(crate) fn serve(plan: &RecordOptions, place: &ServerPlace) -> Result<(), Fai
             return Err(error).or_status(TOOL_FAILED);
         }
     };
+    ignore(&relay);
     // Signals are for the recording from now on.
     relay.program_ended();
     let memory = session.arena.path().to_owned();
@@ -54,17 +56,19 @@ pub(crate) fn serve(plan: &RecordOptions, place: &ServerPlace) -> Result<(), Fai
         recording.serve_metrics(endpoint);
     }
     print_status(format!(
-        "programs that `ascend-trace env` starts are recorded; Ctrl-C or `ascend-trace ctl {own} stop` ends the recording"
+        "programs that `ascend-trace env{}` starts are recorded; Ctrl-C or `ascend-trace ctl {own} stop` ends the recording",
+        place.option()
     ));
-    let mut programs = ServedPrograms::new(place.folder(), place.link());
-    follow(&recording, &mut programs);
+    let limit = plan.window.ends_after();
+    let until = limit.and_then(|limit| Instant::now().checked_add(limit));
+    follow(&recording, &mut programs, until);
     // Programs that start from now on are not recorded.
     drop(published);
     let running = surviving_processes::attached(&memory).len();
     let outcome = end(recording, own);
     // Programs leave the recording because it is complete, and not because their recorder is lost.
     drop(programs);
-    for line in summary::lines_of_served(&outcome, plan, running) {
+    for line in summary::lines_of_served(&outcome, (plan, place), running) {
         match line {
             SummaryLine::Fact(text) => print_status(text),
             SummaryLine::Problem(text) => print_message(text),
@@ -73,9 +77,22 @@ pub(crate) fn serve(plan: &RecordOptions, place: &ServerPlace) -> Result<(), Fai
     Ok(())
 }
 
+/// Signals that do not end a server: those for options of the recording, and the end of a terminal if `nohup` has it ignored.
+fn ignore(relay: &SignalRelay) {
+    let hangup = Signal::HUP.as_raw();
+    let hangup = was_ignored(hangup).then_some(hangup);
+    for signal in [Signal::USR1.as_raw(), Signal::USR2.as_raw()]
+        .into_iter()
+        .chain(hangup)
+    {
+        relay.keep(signal, || ());
+    }
+}
+
 /// Waits until the recording has to end.
-fn follow(recording: &ActiveRecording, programs: &mut ServedPrograms) {
-    while !recording.relay.interrupted()
+fn follow(recording: &ActiveRecording, programs: &mut ServedPrograms, until: Option<Instant>) {
+    while until.is_none_or(|until| Instant::now() < until)
+        && !recording.relay.interrupted()
         && !recording.controlled.board.is_stopping()
         && recording.is_collecting()
     {

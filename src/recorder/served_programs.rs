@@ -22,20 +22,27 @@ pub(super) struct ServedPrograms {
     link: PathBuf,
     /// Programs that this recorder is attached to, by their pages.
     attached: HashMap<PathBuf, ArmedProcess>,
+    /// Pages from before this server. If such a program is in a session, it is that of a lost server.
+    earlier: Vec<PathBuf>,
     /// Pages of programs that cannot be attached to. Each is reported once.
     refused: Vec<PathBuf>,
     looks: u32,
 }
 
 impl ServedPrograms {
+    /// To be made before the link leads to the session.
     pub(super) fn new(folder: &Path, link: &Path) -> Self {
-        Self {
+        let mut programs = Self {
             folder: folder.to_owned(),
             link: link.to_owned(),
             attached: HashMap::new(),
+            earlier: Vec::new(),
             refused: Vec::new(),
             looks: 0,
-        }
+        };
+        armed_process::remove_stale(folder);
+        programs.earlier = programs.pages();
+        programs
     }
 
     /// Attaches to new programs, and lets go of those that have ended.
@@ -97,7 +104,13 @@ impl ServedPrograms {
 
     fn attach(&mut self, page: PathBuf) {
         match ArmedProcess::open(&page, TABLE_HASH) {
-            Ok(process) => drop(self.attached.insert(page, process)),
+            Ok(mut process) => {
+                if let Some(place) = self.earlier.iter().position(|it| *it == page) {
+                    self.earlier.swap_remove(place);
+                    let _ = process.request(&self.link);
+                }
+                self.attached.insert(page, process);
+            }
             // It has ended meanwhile.
             Err(_) if !page.exists() => {}
             Err(error) => self.refuse(page, error),

@@ -63,6 +63,11 @@ impl StandstillWatch {
         }
     }
 
+    /// There is nothing that could move now.
+    pub(super) fn put_off(&mut self, now_ns: i64) {
+        self.not_before_ns = now_ns.saturating_add(self.limit_ns);
+    }
+
     /// Takes the result of a look at the recording. Returns whether to print the report: each
     /// standstill is reported once.
     pub(super) fn on_report(&mut self, now_ns: i64, moved: LastMoved, report: &Report) -> bool {

@@ -14,6 +14,7 @@ use super::{EndedRecording, RecordOptions, missing_calls, nested};
 use crate::launch::LaunchPlan;
 use crate::launch::elf::ProgramFile;
 use crate::quote::quoted_path;
+use crate::server_place::ServerPlace;
 use crate::text_table::{count, percent};
 use ascend_trace_collector::clock;
 use ascend_trace_collector::{RecordingCounts, RecordingOutcome};
@@ -70,10 +71,7 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
     let counts = &outcome.counts;
     let is_there = outcome.path.as_deref().is_none_or(Path::exists);
     if let Some(path) = outcome.path.as_deref().filter(|_| !is_there) {
-        let path = path.display();
-        lines.push(SummaryLine::Problem(format!(
-            "{path} is not there any more: it was moved or removed while it was recorded"
-        )));
+        lines.push(SummaryLine::Problem(moved(path)));
     }
     if counts.calls + counts.nested > 0 {
         lines.extend(nested::description(&outcome.nested).map(SummaryLine::Problem));
@@ -115,10 +113,15 @@ pub(super) fn lines_of_attached(outcome: &RecordingOutcome, timing: Timing) -> V
     lines
 }
 
+fn moved(path: &Path) -> String {
+    let path = path.display();
+    format!("{path} is not there any more: it was moved or removed while it was recorded")
+}
+
 /// The summary of a server of recordings. `running` processes go on.
 pub(super) fn lines_of_served(
     outcome: &RecordingOutcome,
-    plan: &RecordOptions,
+    (plan, place): (&RecordOptions, &ServerPlace),
     running: usize,
 ) -> Vec<SummaryLine> {
     let mut lines = Vec::new();
@@ -129,11 +132,14 @@ pub(super) fn lines_of_served(
     }
     lines.extend(losses(outcome).into_iter().map(SummaryLine::Problem));
     if outcome.counts.callers.is_empty() {
+        let option = place.option();
         let text = match outcome.attached {
-            0 => "no process has joined the recording: start programs with `ascend-trace env APP`",
-            _ => "programs joined the recording, and made no AscendCL call",
+            0 => format!(
+                "no process has joined the recording: start programs with `ascend-trace env{option} APP`"
+            ),
+            _ => "programs joined the recording, and none of their calls was recorded".to_owned(),
         };
-        lines.push(SummaryLine::Problem(text.to_owned()));
+        lines.push(SummaryLine::Problem(text));
     }
     lines.extend(failures(&outcome.counts).map(SummaryLine::Fact));
     if running > 0 {
@@ -142,7 +148,11 @@ pub(super) fn lines_of_served(
             "{number} still running, without being recorded"
         )));
     }
-    if let Some(path) = outcome.path.as_deref().filter(|path| path.exists()) {
+    let is_there = outcome.path.as_deref().is_none_or(Path::exists);
+    if let Some(path) = outcome.path.as_deref().filter(|_| !is_there) {
+        lines.push(SummaryLine::Problem(moved(path)));
+    }
+    if let Some(path) = outcome.path.as_deref().filter(|_| is_there) {
         let names = several_files::pattern(&outcome.files);
         let names = names.unwrap_or_else(|| quoted_path(path));
         lines.push(SummaryLine::Fact(format!(

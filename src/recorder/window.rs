@@ -32,6 +32,14 @@ impl WindowOptions {
         }
     }
 
+    /// The time after which the recording is over, where only the clock decides.
+    pub(crate) fn ends_after(&self) -> Option<Duration> {
+        let clock = self.clock();
+        let is_clocked = !clock.waits_for_signal && !clock.waits_for_processes;
+        let duration = clock.duration.filter(|_| is_clocked)?;
+        Some(clock.delay.unwrap_or_default().saturating_add(duration))
+    }
+
     /// Listens to the signals. One signal for both turns the recording on and off.
     pub(crate) fn listen(&self, relay: &SignalRelay, board: &Arc<Switchboard>) {
         let is_one = self.start_signal == self.stop_signal;

@@ -26,6 +26,13 @@ struct Server {
     name: String,
 }
 
+impl Drop for Server {
+    fn drop(&mut self) {
+        // After a failed test.
+        let _ = self.child.kill();
+    }
+}
+
 impl Server {
     /// Each test has a server with another name.
     #[track_caller]
@@ -201,7 +208,7 @@ impl Waiting {
         while !std::fs::read_to_string(&maps).unwrap().contains(&recorder) {
             assert!(Instant::now() < until, "it does not join {recorder}");
             fills += 1;
-            self.fill(fills);
+            self.fill(1 + fills % 100);
         }
         fills
     }
@@ -304,6 +311,66 @@ fn a_name_has_one_server_and_that_of_a_killed_one_is_free() {
     kill_process(Pid::from_child(&next), Signal::TERM).unwrap();
     assert!(next.wait().unwrap().success());
     assert_eq!(fills(&folder.path().join("second.atrace")), 1);
+}
+
+#[test]
+fn a_server_ends_after_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "time", &["--duration", "1s"]);
+    carries_out(server.starts(&[]), &lines(1));
+    let trace = server.trace.clone();
+    server.wait();
+    assert_eq!(fills(&trace), 1);
+}
+
+/// The report on a standstill is printed on standard error.
+#[test]
+fn a_server_without_programs_does_not_stand_still() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "idle", &["--watchdog", "1s"]);
+    carries_out(server.starts(&[]), &lines(1));
+    std::thread::sleep(Duration::from_millis(2500));
+    let said = server.signal(Signal::TERM);
+    assert!(!said.contains("nothing has moved"), "{said}");
+}
+
+#[test]
+fn a_process_that_has_not_joined_is_not_taken_for_a_recorded_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "other", &[]);
+    let mut waiting = Waiting::start(
+        Run::new(&program("armed"))
+            .words(&["late"])
+            .served(&server.name),
+    );
+    let pid = waiting.child.id().to_string();
+    for words in [
+        &["why", &pid][..],
+        &["ctl", &pid, "stop"],
+        &["detach", &pid],
+    ] {
+        let refused = run(tool().args(words)).expect(2).err();
+        assert!(refused.contains("is not recorded"), "{words:?}: {refused}");
+    }
+    writeln!(waiting.input).unwrap();
+    waiting.fill(1);
+    waiting.ends();
+    let trace = server.trace.clone();
+    server.signal(Signal::TERM);
+    assert_eq!(fills(&trace), 1);
+}
+
+#[test]
+fn signals_for_options_do_not_end_a_server_without_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), "signals", &[]);
+    for signal in [Signal::USR1, Signal::USR2] {
+        kill_process(Pid::from_child(&server.child), signal).unwrap();
+    }
+    carries_out(server.starts(&[]), &lines(1));
+    let trace = server.trace.clone();
+    server.signal(Signal::HUP);
+    assert_eq!(fills(&trace), 1);
 }
 
 #[test]

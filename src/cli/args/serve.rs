@@ -1,6 +1,7 @@
 //! Options of `serve` and `env`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -9,20 +10,23 @@ use super::record::{CaptureArgs, MetricsArgs, OutputFileArgs, WatchdogArgs};
 use super::ring::RingArgs;
 use super::roll::RollArgs;
 use super::window::WindowArgs;
-use crate::server_place::server_name;
-
-/// The name of a server that no option names.
-const USUAL: &str = "node";
+use crate::server_place::{USUAL_NAME, server_name};
 
 #[derive(Debug, Args)]
 #[command(override_usage = "ascend-trace serve [OPTIONS]")]
 pub(crate) struct ServeArgs {
     /// The name of this server for `ascend-trace env`. Each name has one server on a host
-    #[arg(long, value_name = "NAME", value_parser = server_name, default_value = USUAL)]
+    #[arg(long, value_name = "NAME", value_parser = server_name, default_value = USUAL_NAME)]
     pub(crate) name: String,
 
-    #[command(flatten)]
-    pub(crate) output: OutputFileArgs,
+    /// The trace file [default: ./serve-PID.atrace]. In its name, %p is the server's pid, %h the host, %q{NAME} a
+    /// variable of the environment, %% a percent sign
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Replace the trace file if it exists
+    #[arg(long, requires = "output")]
+    force: bool,
 
     #[command(flatten)]
     pub(crate) capture: CaptureArgs,
@@ -46,11 +50,20 @@ pub(crate) struct ServeArgs {
     pub(crate) metrics: MetricsArgs,
 }
 
+impl ServeArgs {
+    pub(crate) fn output(&self) -> OutputFileArgs {
+        OutputFileArgs {
+            output: self.output.clone(),
+            force: self.force,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(override_usage = "ascend-trace env [OPTIONS] [--] [APP [ARGS]...]")]
 pub(crate) struct EnvArgs {
     /// The name of the server
-    #[arg(long, value_name = "NAME", value_parser = server_name, default_value = USUAL)]
+    #[arg(long, value_name = "NAME", value_parser = server_name, default_value = USUAL_NAME)]
     pub(crate) name: String,
 
     /// Use the bundled software runtime instead of an installed CANN. Options are KEY=VALUE, separated by commas

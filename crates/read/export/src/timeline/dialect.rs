@@ -30,7 +30,7 @@ pub(crate) trait Dialect {
     }
 
     #[inline]
-    fn call<'s>(&self, source: &'s ExportSource<'_>, id: CallId) -> EventLabel<'s> {
+    fn call<'s>(&'s self, source: &'s ExportSource<'_>, id: CallId) -> EventLabel<'s> {
         let call = source.trace.call(id);
         let function = source.trace.function(call.function);
         (function.name.as_str().into(), source.host_category(call))

@@ -6,6 +6,7 @@ use std::process::Command;
 use ascend_trace_analysis::steps::{Report, StepDefinition as WantedSteps};
 use ascend_trace_export::{Ascend, Exporter, OutputLayout, WantedPart, WindowSize};
 use ascend_trace_recording::Recording;
+use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
 use serde_json::Value;
 
@@ -395,6 +396,27 @@ fn cuts_of_the_recording_do_not_change_the_export() {
         };
         assert_eq!(sorted(text), sorted(&cut[name]), "{name}");
     }
+}
+
+#[test]
+fn cuts_do_not_change_the_waits_of_collectives() {
+    let mut timeline = Timeline::parse(&job()).expect("a timeline");
+    let mut ranks = ["0", "1"].into_iter();
+    for row in &mut timeline.rows {
+        if let Row::Process(process) = row {
+            process.rank = ranks.next().expect("a rank").to_owned();
+        }
+    }
+    let file = file(&timeline.session, &timeline.tables, timeline.rows);
+    let [whole, cut] = [Step::default(), super::stream::SMALL].map(|step| exported(&file, step));
+    let mut compared = 0;
+    for name in whole.names() {
+        if name.ends_with("communication.json") || name.ends_with("communication_matrix.json") {
+            assert_eq!(whole.text(name), cut.text(name), "{name}");
+            compared += usize::from(whole.text(name).contains("Transit Time(ms)"));
+        }
+    }
+    assert_eq!(compared, 4);
 }
 
 /// The command that reads such folders: the one that the variable names, else the one in the path.

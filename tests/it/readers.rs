@@ -382,7 +382,7 @@ fn check_comparison(job: &Job, sheets: &Value) {
     }
 }
 
-/// What the advisor says of the slowest rank.
+/// The advisor's sentence about the slowest rank.
 fn check_advice(job: &Job, text: &str) {
     assert!(!text.contains("dynamic shape issue"), "{text}");
     let steps = job.steps["steps"].as_array().unwrap().iter();

@@ -10,6 +10,11 @@ use ascend_trace_recording::{Call, EventId, Function, StreamId, Trace};
 /// A longer pause between two queries is work of the host, and ends a loop. Nanoseconds.
 const MOST_PAUSE_NS: i64 = 10_000_000;
 
+/// A loop of many queries uses all of its processor's time, so the system stops it now and then: this pause is no work. The number is
+/// less than the calls of a thread that every window has.
+const MANY_QUERIES: u32 = 64;
+const MOST_STOP_NS: i64 = 100_000_000;
+
 /// An object that was busy is forgotten after this number of queries for others. Fewer than the calls of a thread that
 /// every window has, so that the cuts between windows change nothing.
 const MOST_OTHERS: u32 = 64;
@@ -105,7 +110,7 @@ impl Polls {
         let answer = answer(trace, call);
         let known = self.threads.get_mut(thread).map(Option::as_mut);
         match (answer, known) {
-            (Some(answer), Some(Some(own))) if call.begin - own.end <= MOST_PAUSE_NS => {
+            (Some(answer), Some(Some(own))) if call.begin - own.end <= own.most_pause() => {
                 own.take(call, answer)
             }
             (Some((asked, done)), _) => {
@@ -138,6 +143,14 @@ impl PollLoop {
             queries: 0,
             period: 0,
             busy: if done { Vec::new() } else { vec![first] },
+        }
+    }
+
+    /// The longest pause before another query of the loop.
+    fn most_pause(&self) -> i64 {
+        match self.queries {
+            0..MANY_QUERIES => MOST_PAUSE_NS,
+            _ => MOST_STOP_NS,
         }
     }
 

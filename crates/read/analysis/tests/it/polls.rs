@@ -62,6 +62,26 @@ fn single_queries_wait_for_nothing() {
     }
 }
 
+/// The system may stop a thread that asks without a pause.
+#[test]
+fn a_loop_of_many_queries_may_stop_for_longer() {
+    let waits = |count: i64, at: i64| {
+        let mut text = "s1: A[2us..40us] by t1[0us..1us]\n".to_owned();
+        for query in 0..count {
+            text += &format!(
+                "t1: query(s1,1)[{}..{}]\n",
+                2_000 + 200 * query,
+                2_100 + 200 * query
+            );
+        }
+        !syncs(&format!("{text}t1: query(s1,0)[{at}ms..{}ms]", at + 1)).is_empty()
+    };
+    assert!(waits(100, 50));
+    assert!(!waits(100, 150));
+    assert!(!waits(20, 50));
+    assert!(waits(20, 5));
+}
+
 #[test]
 fn a_loop_stalls_its_thread_and_the_stream_that_it_submits_to() {
     let trace = timeline(LOOP);

@@ -99,6 +99,8 @@ pub(crate) struct ThreadState {
     own_open: OpenCalls,
     /// The last reported range of gradients, and its begin; 0 for none.
     pub(crate) turn: Cell<(u64, u64)>,
+    /// The last query that found little room: its function and its result, and its first arguments.
+    asked: Cell<[u64; 3]>,
     /// Things that a running submission holds.
     pub(crate) submission: Submitting,
     /// Locks that the tracer holds in this thread.
@@ -167,6 +169,7 @@ thread_local! {
             ledger: Cell::new(None),
             own_open: [const { OpenCall::none() }; OPEN_LEVELS],
             turn: Cell::new((0, 0)),
+            asked: Cell::new([0; 3]),
             submission: Submitting::new(),
             held: ThreadHoldings::new(),
         }

@@ -73,6 +73,17 @@ fn each_mistake_and_cost_is_found_and_nothing_else() {
     }
 }
 
+/// The loops fill the little memory with queries. Those that end them are recorded in any case.
+#[test]
+fn a_busy_loop_leaves_room_for_the_queries_that_end_it() {
+    let run_of_case = Run::new(&program("findings")).words(&["streams_in_turn_by_busy_query"]);
+    let recording = run_of_case.options(&["--buffer", "4"]).soft(SOFT).traced();
+    assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
+    let found = findings(&recording);
+    let ids: Vec<&str> = found.iter().filter_map(|it| it["check"].as_str()).collect();
+    assert!(ids.contains(&"streams-in-turn"), "{found:#?}");
+}
+
 #[test]
 fn an_error_code_has_advice_of_its_own() {
     let found = findings(&recorded("no_context"));

@@ -323,6 +323,19 @@ static void directions_for_one_memory(void)
     both_directions(0);
 }
 
+/* Each copy takes 655 µs, and the thread asks all that time. */
+static void streams_in_turn_by_busy_query(void)
+{
+    for (int i = 0; i < 2 * TURNS; i++) {
+        aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+        size_t at = i % 2 * (LARGE / 2);
+        DO(aclrtMemcpyAsync(host_memory + at, BYTES, device_memory + at, BYTES, ACL_MEMCPY_DEVICE_TO_HOST, streams[i % 2]));
+        while (status != ACL_STREAM_STATUS_COMPLETE) {
+            DO(aclrtStreamQuery(streams[i % 2], &status));
+        }
+    }
+}
+
 static void streams_in_turn_by_query(void)
 {
     for (int i = 0; i < 2 * TURNS; i++) {
@@ -358,7 +371,7 @@ static const struct {
     CASE(two_buffers), CASE(never_recorded), CASE(asked_and_timed_out), CASE(no_context), CASE(copies_of_16_bytes),
     CASE(some_copies_of_16_bytes), CASE(memory_each_round), CASE(memory_once), CASE(sync_each), CASE(sync_each_few), CASE(sync_at_the_end),
     CASE(streams_in_turn), CASE(streams_in_turn_for_one_memory), CASE(streams_at_once),
-    CASE(directions_in_turn), CASE(directions_for_one_memory),
+    CASE(directions_in_turn), CASE(directions_for_one_memory), CASE(streams_in_turn_by_busy_query),
 };
 
 int main(int count, char **words)

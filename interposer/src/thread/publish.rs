@@ -8,18 +8,27 @@ use super::{ThreadState, spill, with};
 use crate::first_records::tell;
 use crate::stubs;
 
-/// Records the call of a function that only asks whether something is done. A program may ask without a pause: such
-/// calls leave the last memory to tasks and their times.
+/// Records the call of a function that only asks whether something is done. A program may ask without a pause: calls
+/// with the same result as before leave the last memory to tasks and their times. The last query of a loop has another
+/// result, and shows what the thread waited for.
 #[inline]
 pub(crate) fn publish_query(state: &ThreadState, call: &Call<'_>) -> bool {
     let mut is_left_out = false;
     state.record(|producer| {
-        is_left_out = producer.has_little_room();
+        is_left_out = producer.has_little_room() && asks_again(state, call);
         if is_left_out {
             producer.count_dropped(RecordKind::Call);
         }
     });
     !is_left_out && publish(state, call, NO_TEXTS)
+}
+
+/// Whether the query before, which found little room as well, had the same arguments and results.
+#[cold]
+fn asks_again(state: &ThreadState, call: &Call<'_>) -> bool {
+    let arg = |place: usize| call.args.get(place).copied().unwrap_or(0);
+    let now = [call.result << 16 | u64::from(call.function), arg(0), arg(1)];
+    state.asked.replace(now) == now
 }
 
 /// Publishes the record of a call, or counts it as lost. Answers as [`call`].

@@ -10,7 +10,7 @@ use crate::stubs;
 
 /// Records the call of a function that only asks whether something is done. A program may ask without a pause: calls
 /// with the same result as before leave the last memory to tasks and their times. The last query of a loop has another
-/// result, and shows what the thread waited for.
+/// result, and shows the target of the wait.
 #[inline]
 pub(crate) fn publish_query(state: &ThreadState, call: &Call<'_>) -> bool {
     let mut is_left_out = false;

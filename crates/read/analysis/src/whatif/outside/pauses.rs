@@ -96,7 +96,7 @@ pub(super) struct PauseEnd<'p> {
     most: i64,
     /// A long time to go on after a wait, where no work seems to be in it.
     pub(super) wake: i64,
-    /// Half of the time between the shortest and the longest of the middle half.
+    /// From the shortest to the longest of the middle half.
     spread: i64,
     /// The pauses vary no more than that time: each may as well be work of the thread.
     may_be_own: bool,
@@ -193,7 +193,7 @@ impl Pauses {
                     lag: lags.second,
                     most: lags.third,
                     wake: if is_soon { lags.third } else { 0 },
-                    spread: lags.spread() / 2,
+                    spread: lags.spread(),
                     may_be_own: lengths.spread() <= least && !are_followed,
                 });
             }

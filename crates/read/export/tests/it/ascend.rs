@@ -408,7 +408,8 @@ fn cuts_do_not_change_the_waits_of_collectives() {
         }
     }
     let file = file(&timeline.session, &timeline.tables, timeline.rows);
-    let [whole, cut] = [WindowSize::default(), super::stream::SMALL].map(|step| exported(&file, step));
+    let [whole, cut] =
+        [WindowSize::default(), super::stream::SMALL].map(|step| exported(&file, step));
     let mut compared = 0;
     for name in whole.names() {
         if name.ends_with("communication.json") || name.ends_with("communication_matrix.json") {

@@ -8,7 +8,7 @@
 //!
 //! When an interpreter ends, it frees the data of the remaining threads. So only the process's first
 //! thread, which ends it, and the thread with the interpreter's lock read all of it directly. All
-//! others let the kernel read their frames for them ([`memory_readers::Guarded`]).
+//! others let the kernel read their frames for them ([`memory_readers::GuardedReader`]).
 
 mod interpreter;
 mod interpreter_slots;

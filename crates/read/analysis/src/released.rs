@@ -6,7 +6,7 @@
 //! memory. A row belongs to one window, as its dependency or its stall does.
 //!
 //! Waits of threads outside of AscendCL are learnt from a whole recording ([`crate::whatif`]). These rows name calls and tasks by
-//! their numbers ([`Numbered`]), because windows have forgotten them.
+//! their numbers ([`NumberedNode`]), because windows have forgotten them.
 //!
 //! Two readers ask something else and have their own rules. `checks::happens_before` follows knowledge: a single query, which
 //! waits for nothing, also shows that tasks are done. `hang` looks at waits that nothing has released yet, and takes only signals

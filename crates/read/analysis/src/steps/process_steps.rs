@@ -38,7 +38,7 @@ impl Origin {
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundStep {
-    /// Its time, on the clock that [`Lap::clock`] names.
+    /// Its time, on the clock that [`LoopSteps::clock`] names.
     pub begin: i64,
     pub end: i64,
     /// When the host asked for its work.

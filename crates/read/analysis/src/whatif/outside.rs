@@ -70,7 +70,7 @@ pub(super) struct Pause {
 /// The end of a pause.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EndedBy {
-    /// The link for it, and the place of its description in [`Learnt::found`].
+    /// The link for it, and the place of its description in [`PauseResult::found`].
     pub(super) link: Link,
     pub(super) handover: usize,
 }

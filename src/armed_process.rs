@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
+use ascend_trace_collector::session;
 use ascend_trace_format::armed::{ARMED_VARIABLE, PAGE_PREFIX};
 use ascend_trace_format::session::SESSION_VARIABLE;
-use ascend_trace_ring::page_name;
+use ascend_trace_ring::{page_name, private_folder};
 
 use crate::processes::{maps, place, status};
 
@@ -103,6 +104,21 @@ fn refusal(pid: u32, error: &io::Error) -> anyhow::Error {
         }
         _ => anyhow::anyhow!("there is no process {pid}"),
     }
+}
+
+/// The private folder in which processes make their pages, and servers their links.
+///
+/// # Errors
+/// No folder for shared memory can be used.
+pub(crate) fn shared_folder() -> io::Result<PathBuf> {
+    let mut failure = io::Error::from(io::ErrorKind::NotFound);
+    for base in session::candidates() {
+        match private_folder(&base) {
+            Ok(folder) => return Ok(folder),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
 }
 
 /// The name of its page: by its number in its own pid namespace.

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use ascend_trace_collector::session;
-use ascend_trace_ring::{maker, private_folder};
+use ascend_trace_ring::maker;
 
+use crate::armed_process::shared_folder;
 use crate::running_recording::has_open;
 
 /// Prefix of the name of a link.
@@ -40,14 +40,9 @@ impl ServerPlace {
     /// # Errors
     /// No folder for shared memory can be used.
     pub(crate) fn new(name: &str) -> anyhow::Result<Self> {
-        let mut failure = io::Error::from(io::ErrorKind::NotFound);
-        for base in session::candidates() {
-            match private_folder(&base) {
-                Ok(folder) => return Ok(Self::within(&folder, name)),
-                Err(error) => failure = error,
-            }
-        }
-        Err(failure).context("no place for a server: give /dev/shm or /tmp room")
+        let folder = shared_folder();
+        let folder = folder.context("no place for a server: give /dev/shm or /tmp room")?;
+        Ok(Self::within(&folder, name))
     }
 
     fn within(folder: &Path, name: &str) -> Self {

@@ -1,8 +1,6 @@
 //! `arm`: start a program that `attach` can record later.
 
 use std::ffi::OsString;
-use std::io;
-use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 
@@ -13,8 +11,6 @@ use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::launch::elf::{self, ProgramFile};
 use crate::launch::{Environment, LaunchPlan, find_program, preflight};
 use crate::unpack;
-use ascend_trace_collector::session;
-use ascend_trace_ring::private_folder;
 
 pub(crate) fn run(args: ArmArgs) -> Result<u8, Failure> {
     if let Some(options) = &args.soft {
@@ -50,7 +46,8 @@ fn environment(args: &ArmArgs) -> anyhow::Result<Environment> {
         preload.push(":");
         preload.push(unpack::marks()?);
     }
-    let folder = folder()?;
+    let folder = armed_process::shared_folder();
+    let folder = folder.context("no place for the program's page: give /dev/shm or /tmp room")?;
     armed_process::remove_stale(&folder);
     environment.arm(&preload, &folder);
     environment.patch(None);
@@ -58,16 +55,4 @@ fn environment(args: &ArmArgs) -> anyhow::Result<Environment> {
         environment.set_range_hook(&unpack::python()?);
     }
     Ok(environment)
-}
-
-/// The folder in which processes make their pages.
-fn folder() -> anyhow::Result<PathBuf> {
-    let mut failure = io::Error::from(io::ErrorKind::NotFound);
-    for base in session::candidates() {
-        match private_folder(&base) {
-            Ok(folder) => return Ok(folder),
-            Err(error) => failure = error,
-        }
-    }
-    Err(failure).context("no place for the program's page: give /dev/shm or /tmp room")
 }

@@ -15,13 +15,24 @@ use crate::output::print_message;
 /// After this number of looks, pages of killed processes are removed.
 const LOOKS_FOR_STALE: u32 = 50;
 
+/// After this number of looks at a program that has left the recording, it is asked again. A program takes its own request
+/// before it has joined.
+const LOOKS_UNTIL_ASKED: u32 = 50;
+
+/// A program that this recorder is attached to.
+struct ServedProgram {
+    page: ArmedProcess,
+    /// Looks in a row at which it was in no recording, and had no request.
+    left: u32,
+}
+
 /// The pages of the programs that have the environment of a server.
 pub(super) struct ServedPrograms {
     folder: PathBuf,
     /// The link to the session, as programs know it.
     link: PathBuf,
     /// Programs that this recorder is attached to, by their pages.
-    attached: HashMap<PathBuf, ArmedProcess>,
+    attached: HashMap<PathBuf, ServedProgram>,
     /// Pages from before this server. If such a program is in a session, it is that of a lost server.
     earlier: Vec<PathBuf>,
     /// Pages of programs that cannot be attached to. Each is reported once.
@@ -60,7 +71,8 @@ impl ServedPrograms {
             }
         }
         let mut refused = Vec::new();
-        for (page, process) in &mut self.attached {
+        for (page, program) in &mut self.attached {
+            let process = &mut program.page;
             match process.outcome() {
                 Some(JoinOutcome::Joined) | None => {}
                 Some(outcome) => {
@@ -68,8 +80,10 @@ impl ServedPrograms {
                     continue;
                 }
             }
-            // It had started before the server, has lost an earlier server, or runs another program after `exec`.
-            if process.is_listed() && process.has_left() && !process.is_asked() {
+            let is_out = process.is_listed() && process.has_left() && !process.is_asked();
+            program.left = if is_out { program.left + 1 } else { 0 };
+            if program.left >= LOOKS_UNTIL_ASKED {
+                program.left = 0;
                 let _ = process.request(&self.link);
             }
         }
@@ -105,11 +119,16 @@ impl ServedPrograms {
     fn attach(&mut self, page: PathBuf) {
         match ArmedProcess::open(&page, TABLE_HASH) {
             Ok(mut process) => {
+                // It has started before the server, or has lost an earlier one.
                 if let Some(place) = self.earlier.iter().position(|it| *it == page) {
                     self.earlier.swap_remove(place);
                     let _ = process.request(&self.link);
                 }
-                self.attached.insert(page, process);
+                let program = ServedProgram {
+                    page: process,
+                    left: 0,
+                };
+                self.attached.insert(page, program);
             }
             // It has ended meanwhile.
             Err(_) if !page.exists() => {}

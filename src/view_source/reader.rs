@@ -20,6 +20,8 @@ use crate::stack_symbols;
 const MOST: u64 = 150_000;
 /// The same for a growing recording, which is read again with each look.
 const MOST_GROWING: u64 = 50_000;
+/// Tasks without a time are known by their launches. Launches of this long before and after a range are read with it.
+const QUEUE_NS: i64 = 10_000_000;
 /// Entries per lane in the sums of the whole recording, and of the range on screen.
 const WHOLE: usize = 4096;
 const NEAR: usize = 4096;
@@ -336,8 +338,8 @@ impl PartReader {
             is_whole: given.loaded == Some(TimeRange::EVERYTHING),
             is_final: given.is_final,
         };
-        let trace = part.map_or_else(|| recording.entities().clone(), |(trace, _)| trace);
-        let derived = DerivedData::of(&trace, extent);
+        let mut trace = part.map_or_else(|| recording.entities().clone(), |(trace, _)| trace);
+        let derived = DerivedData::of(&mut trace, extent);
         let part = LoadedPart {
             trace,
             derived,
@@ -386,7 +388,7 @@ fn overview(recording: &mut Recording, given: &SentParts) -> RecordingOverview {
 
 /// With as much again on either side, so that the next move finds it there.
 fn widened(range: TimeRange) -> TimeRange {
-    range.widened(range.duration())
+    range.widened(range.duration().max(QUEUE_NS))
 }
 
 /// Beyond the recording there is nothing that could be missing.

@@ -100,7 +100,7 @@ impl TraceSource for Playback {
             is_whole: true,
             is_final: self.rows.peek().is_none(),
         };
-        Some(DerivedData::of(&self.shown, extent))
+        Some(DerivedData::of(&mut self.shown, extent))
     }
 
     fn overview(&self) -> &RecordingOverview {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ascend_trace_analysis::collectives::Communicators;
-use ascend_trace_analysis::{Dependencies, Estimates, Graphs, Stalls, Window};
+use ascend_trace_analysis::{Dependencies, Estimates, Graphs, Stalls, Window, place_untimed};
 use ascend_trace_recording::Trace;
 
 use crate::failures::FailedCalls;
@@ -38,11 +38,15 @@ pub struct LoadedExtent {
 }
 
 impl DerivedData {
-    /// Derives from a trace with this extent of a recording.
-    pub fn of(trace: &Trace, extent: LoadedExtent) -> Self {
+    /// Derives from a trace with this extent of a recording. The trace keeps where tasks without a time probably ran.
+    pub fn of(trace: &mut Trace, extent: LoadedExtent) -> Self {
+        let dependencies: Arc<_> = Dependencies::of(trace).into();
+        let estimates = Estimates::of(trace);
+        let placed = place_untimed(trace, &dependencies, &estimates);
+        trace.place(placed);
+        let trace = &*trace;
         let mut tracks = SliceTracks::default();
         tracks.update(trace);
-        let dependencies: Arc<_> = Dependencies::of(trace).into();
         let stalls: Arc<_> = match extent.is_whole && extent.is_final {
             true => Stalls::with(trace, &dependencies),
             false => Stalls::of_part(trace, &dependencies, extent.is_final),
@@ -64,7 +68,7 @@ impl DerivedData {
             graphs,
             nodes,
             communicators: Communicators::of(trace),
-            estimates: Estimates::of(trace),
+            estimates,
             failures,
             ranges,
             extent,

@@ -171,16 +171,16 @@ impl CallOrTask {
         self.track(trace) == key || (key.is_copy() && copy() == Some(key))
     }
 
-    /// The time where the item is drawn. A task without a time is drawn at its launch.
+    /// The time where the item is drawn. A task without a time is drawn where it probably ran, else at its launch.
     pub(crate) fn span(self, trace: &Trace) -> TimeRange {
         match self {
             Self::Task(id) => {
                 let task = trace.task(id);
-                let launched = || trace.call(task.call).begin;
-                task.time.map_or_else(
-                    || TimeRange::at(launched()),
-                    |time| TimeRange::new(time.begin, time.end.max(time.begin)),
-                )
+                let launched = || TimeRange::at(trace.call(task.call).begin);
+                let placed = || trace.placement(id).map_or_else(launched, |it| it.range);
+                task.time.map_or_else(placed, |time| {
+                    TimeRange::new(time.begin, time.end.max(time.begin))
+                })
             }
             Self::Call(id) => {
                 let call = trace.call(id);
@@ -195,8 +195,16 @@ impl CallOrTask {
             Self::Task(id) => trace.task(id).time,
             Self::Call(_) => None,
         };
-        let none = || TimeRange::at(self.span(trace).begin);
-        time.map_or_else(none, |time| time.open_part())
+        match time {
+            Some(time) => time.open_part(),
+            None if self.is_placed(trace) => self.span(trace),
+            None => TimeRange::at(self.span(trace).begin),
+        }
+    }
+
+    /// Whether it is a task without a time, of which the place where it probably ran is known.
+    pub(crate) fn is_placed(self, trace: &Trace) -> bool {
+        matches!(self, Self::Task(id) if trace.task(id).time.is_none() && trace.placement(id).is_some())
     }
 
     pub(crate) fn length(self, trace: &Trace) -> i64 {

@@ -13,9 +13,9 @@ use crate::pyramid::{CategoryTotals, SumPyramid};
 #[derive(Clone, Debug)]
 pub(crate) struct SliceTrack {
     key: TrackKey,
-    /// Calls, or tasks with a known time, by begin time.
+    /// Calls, or tasks with a time or a place where they probably ran, by begin time.
     items: Vec<u32>,
-    /// Tasks that will never have a time, by the time of their launch.
+    /// Tasks that will never have a time, nor a place, by the time of their launch.
     untimed: Vec<u32>,
     /// Tasks with a time that may still arrive.
     pending: Vec<u32>,
@@ -189,7 +189,7 @@ impl SliceTrack {
     /// Puts a task into the list that its time calls for.
     fn sort_in(&mut self, trace: &Trace, id: u32) {
         let task = trace.task(TaskId(id));
-        if task.time.is_some() {
+        if task.time.is_some() || CallOrTask::Task(TaskId(id)).is_placed(trace) {
             return self.insert(trace, id);
         }
         let begin = |id| CallOrTask::Task(TaskId(id)).span(trace).begin;

@@ -97,12 +97,12 @@ impl Player {
     }
 
     /// Goes over to another part, as the loop does.
-    pub(super) fn take_part(&mut self, trace: Trace, loaded: Option<TimeRange>) {
+    pub(super) fn take_part(&mut self, mut trace: Trace, loaded: Option<TimeRange>) {
         let extent = LoadedExtent {
             is_whole: false,
             is_final: true,
         };
-        let derived = DerivedData::of(&trace, extent);
+        let derived = DerivedData::of(&mut trace, extent);
         self.take_derived(trace, derived, loaded);
     }
 
@@ -134,7 +134,7 @@ impl Player {
             is_whole: true,
             is_final: self.trace.end().is_some(),
         };
-        let derived = DerivedData::of(&self.trace, extent);
+        let derived = DerivedData::of(&mut self.trace, extent);
         let world = ViewData {
             trace: &self.trace,
             log: None,

@@ -95,12 +95,12 @@ fn look(player: &mut Player, recording: &mut Recording) -> (LoadedPart, Duration
     let loaded = [wide, range]
         .into_iter()
         .find_map(|range| Some((recording.window_with_graphs(range, MOST).ok()?, Some(range))));
-    let (trace, range) = loaded.unwrap_or_else(|| (recording.entities().clone(), None));
+    let (mut trace, range) = loaded.unwrap_or_else(|| (recording.entities().clone(), None));
     let extent = LoadedExtent {
         is_whole: false,
         is_final: true,
     };
-    let derived = DerivedData::of(&trace, extent);
+    let derived = DerivedData::of(&mut trace, extent);
     let part = LoadedPart {
         trace,
         derived,

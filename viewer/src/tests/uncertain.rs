@@ -152,15 +152,21 @@ fn a_slice_and_its_details_say_the_estimate() {
     );
 }
 
-/// The tasks without a time worked as well.
+/// The tasks without a time worked as well: for their usual time, or for an unknown one.
 #[test]
-fn the_busy_share_of_a_sampled_stream_is_a_lower_limit() {
-    let line = |timing: &str| {
-        let text = "s1: Add[0..50us] Add[not-sampled] Add[90us..100us]";
+fn the_busy_share_of_a_sampled_stream_is_an_estimate_or_a_lower_limit() {
+    let line = |timing: &str, operation: &str| {
+        let text = &format!("s1: Add[0..50us] {operation}[not-sampled] Add[90us..100us]");
         let mut timeline = Timeline::parse(text).expect("a timeline");
         timing.clone_into(&mut timeline.session.timing);
         Player::of(timeline.trace(), LARGE).line_with("stream 1 ")
     };
-    assert!(line("sample=2").contains("≥60%"), "{}", line("sample=2"));
-    assert!(!line("events").contains('≥'), "{}", line("events"));
+    let (usual, unknown) = (line("sample=2", "Add"), line("sample=2", "Mul"));
+    assert!(
+        usual.contains("≈90%") && usual.contains("Add ≈30.0 µs▚"),
+        "{usual}"
+    );
+    assert!(unknown.contains("≥60%"), "{unknown}");
+    let events = line("events", "Mul");
+    assert!(!events.contains(['≥', '≈']), "{events}");
 }

@@ -73,7 +73,7 @@ fn summed_up(overview: &RecordingOverview, key: TrackKey, range: TimeRange) -> T
     }
     let sums = overview.sums(key, range);
     match sums.count {
-        0 => TrackCell::Idle,
+        0 if sums.all() == 0 => TrackCell::Idle,
         _ => {
             let length = range.duration().unsigned_abs();
             many(sums.all(), length, main_category(key, &sums))

@@ -167,6 +167,15 @@ fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<SpanGroup> {
             theme.stall(),
         )]],
     };
+    if let Some(placed) = trace.placement(id).filter(|_| task.time.is_none()) {
+        groups.push(vec![
+            Span::raw(format!(
+                "probably {}",
+                span(scene, placed.range.begin, placed.range.end)
+            )),
+            Span::styled(format!(" ± {}", duration(placed.error)), theme.dim()),
+        ]);
+    }
     if let Some(wait) = queue_wait(trace, task) {
         groups.push(vec![Span::raw(format!("queued {}", duration(wait)))]);
     }

@@ -12,13 +12,16 @@
 mod classes;
 mod learner;
 mod location;
+mod placement;
 mod sample;
 mod shapes;
 mod tally;
+mod weighted;
 
 pub(crate) use classes::{ClassKey, Classes, Tallies, Totals};
 pub use learner::{EstimatedTime, Estimates, Learner};
 pub(crate) use location::Location;
+pub use placement::place_untimed;
 pub(crate) use tally::{Comparability, Tally};
 
 use ascend_trace_recording::TaskTime;

@@ -334,6 +334,15 @@ pub struct Task {
     pub untimed: Untimed,
 }
 
+/// Where a task without a time probably ran. An analysis makes it from the usual duration of such tasks, so it is no
+/// measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    pub range: TimeRange,
+    /// The task ran no earlier and no later than its range by more than this, if it took its usual time.
+    pub error: i64,
+}
+
 /// How well a device's clock is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DeviceClock {

@@ -14,7 +14,7 @@ const FIRST_WIDTH: i64 = 1024;
 pub struct LaneEntry {
     pub begin: i64,
     pub end: i64,
-    /// Slices in it.
+    /// Slices in it. Streams may also have worked in stretches that are no slices.
     pub count: u64,
     /// Nanoseconds by [`Category::slot`]. Their sum may be less than the stretch, never more in a lane
     /// without overlapping slices.
@@ -100,6 +100,21 @@ impl LaneBuilder {
         self.push(LaneEntry::of(begin, end, slot));
     }
 
+    /// Adds time in which slices worked that are not counted.
+    pub(crate) fn add_work(&mut self, begin: i64, end: i64, slot: usize) {
+        let entry = LaneEntry {
+            count: 0,
+            ..LaneEntry::of(begin, end.max(begin), slot)
+        };
+        self.slices += 1;
+        match self.entries.last_mut() {
+            Some(last) if begin >= last.begin && last.would_span(&entry) <= self.width => {
+                last.absorb(&entry);
+            }
+            _ => self.push(entry),
+        }
+    }
+
     /// Adds an entry of another builder.
     pub(crate) fn add_entry(&mut self, entry: &LaneEntry) {
         self.slices = self.slices.saturating_add(entry.count);
@@ -170,7 +185,8 @@ pub struct SlotSums {
 impl SlotSums {
     fn add(&mut self, entry: &LaneEntry, part: f64) {
         let share = |value: u64| (value as f64 * part).round() as u64;
-        self.count = self.count.saturating_add(share(entry.count).max(1));
+        let least = entry.count.min(1);
+        self.count = self.count.saturating_add(share(entry.count).max(least));
         for (sum, more) in self.busy.iter_mut().zip(entry.busy) {
             *sum = sum.saturating_add(share(more));
         }

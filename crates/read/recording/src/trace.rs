@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::{Counter, Manner};
 use ascend_trace_format::time::DeviceNs;
+use rustc_hash::FxHashMap;
 
 use crate::TimeRange;
 use crate::cost::Costs;
@@ -44,6 +45,8 @@ pub struct Trace {
     /// The recording continues after this time, up to which it is known.
     pub(crate) goes_on_after: Option<i64>,
     pub(crate) tasks: Vec<Task>,
+    /// Of tasks without a time, where an analysis has found one.
+    placements: FxHashMap<TaskId, Placement>,
     pub(crate) words: Vec<u64>,
     /// Calls that are under way, by thread and depth, and their arguments.
     pub(crate) open: Vec<Call>,
@@ -204,6 +207,16 @@ impl Trace {
         self.stream_tasks
             .get(stream.index())
             .map_or(&[], Vec::as_slice)
+    }
+
+    /// The probable time of a task without a measured one; `None` without a placement.
+    pub fn placement(&self, task: TaskId) -> Option<Placement> {
+        self.placements.get(&task).copied()
+    }
+
+    /// Replaces the probable times of tasks.
+    pub fn place(&mut self, tasks: impl IntoIterator<Item = (TaskId, Placement)>) {
+        self.placements = tasks.into_iter().collect();
     }
 
     /// Whether submitting a task gave its stream something to run. A task that is captured, is added to

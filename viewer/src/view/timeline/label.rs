@@ -10,6 +10,7 @@ use crate::item::TrackKey;
 use crate::lanes::ViewRow;
 use crate::overview::working;
 use crate::text::{count, fit, share, width};
+use crate::tracks::SliceTrack;
 use crate::update::is_current;
 use crate::view::{Scene, describe, folded, meters};
 
@@ -53,18 +54,23 @@ pub(super) fn draw(scene: &Scene<'_>, row: ViewRow, pinned: bool, area: Rect, bu
 
 /// Number of slices of a track that overlap the range on screen.
 fn contents(scene: &Scene<'_>, key: TrackKey) -> String {
+    let trace = scene.world.trace;
     let range = scene.app.camera.viewport.range();
-    let number = match scene.world.overview {
-        overview if !overview.is_loaded(range) => overview.sums(key, range).count,
-        _ => {
+    let is_loaded = scene.world.overview.is_loaded(range);
+    let number = match is_loaded {
+        false => scene.world.overview.sums(key, range).count,
+        true => {
             let track = scene.app.document.tracks.get(key);
-            let places = track.map(|it| it.range(scene.world.trace, 0, range.begin, range.end));
-            places.map_or(0, |(first, last)| (last - first) as u64)
+            let number = |it: &SliceTrack| {
+                let (first, last) = it.range(trace, 0, range.begin, range.end);
+                (last - first) as u64
+            };
+            track.map_or(0, number)
         }
     };
     let what = match (key, number) {
-        (TrackKey::Stream(id), 1) if is_partly_timed(scene, id) => "timed task",
-        (TrackKey::Stream(id), _) if is_partly_timed(scene, id) => "timed tasks",
+        (TrackKey::Stream(id), 1) if !is_loaded && is_partly_timed(scene, id) => "timed task",
+        (TrackKey::Stream(id), _) if !is_loaded && is_partly_timed(scene, id) => "timed tasks",
         (TrackKey::Stream(_), 1) => "task",
         (TrackKey::Stream(_), _) => "tasks",
         (_, 1) => "call",
@@ -186,8 +192,15 @@ fn busy(scene: &Scene<'_>, key: TrackKey) -> String {
     };
     let share = share(busy as f64 / recorded.duration() as f64);
     match key {
-        // The tasks without a time worked as well.
-        TrackKey::Stream(id) if is_partly_timed(scene, id) => format!("≥{share}"),
+        // The tasks without a time worked as well. They are in the share where their places are known.
+        TrackKey::Stream(id) if is_partly_timed(scene, id) => {
+            let sign = if all_placed(scene, key, recorded) {
+                "≈"
+            } else {
+                "≥"
+            };
+            format!("{sign}{share}")
+        }
         _ => share,
     }
 }
@@ -196,6 +209,13 @@ fn busy(scene: &Scene<'_>, key: TrackKey) -> String {
 fn is_partly_timed(scene: &Scene<'_>, id: StreamId) -> bool {
     let timing = scene.world.trace.timing_of(id);
     timing == "sampled" || timing == "hardware" || timing.starts_with("sample=")
+}
+
+/// Whether each task of a track in a range has a time, or a place where it probably ran.
+fn all_placed(scene: &Scene<'_>, key: TrackKey, range: TimeRange) -> bool {
+    let track = scene.app.document.tracks.get(key);
+    let has_launches = |it: &SliceTrack| it.launch_count(scene.world.trace, range) > 0;
+    scene.world.overview.is_loaded(range) && !track.is_some_and(has_launches)
 }
 
 /// Nanoseconds of work of a track in a range.

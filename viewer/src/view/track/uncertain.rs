@@ -57,6 +57,9 @@ impl LanePainter<'_, '_> {
     pub(super) fn time_of(&self, item: CallOrTask) -> String {
         let trace = self.scene.world.trace;
         let measured = crate::text::duration(item.length(trace));
+        if item.is_placed(trace) {
+            return format!("≈{measured}");
+        }
         let CallOrTask::Task(id) = item else {
             return measured;
         };

@@ -5,6 +5,7 @@ use ascend_trace_recording::{FunctionId, ProcessId, Task, Trace};
 use rustc_hash::FxHashMap;
 
 use super::shapes::Shapes;
+use super::weighted::{ClassSample, percentiles};
 use super::{Comparability, Estimate, Location, Tally};
 use crate::TaskRole;
 use crate::stats::replayed;
@@ -201,6 +202,8 @@ pub(crate) struct Totals {
     classes: FxHashMap<ClassKey, (Tally, Option<Location>)>,
     /// By operation and bits of bytes, for classes of which nothing is known.
     alike: FxHashMap<(u32, u32), Location>,
+    /// The 50th, 90th and 99th percentile of operations with classes that have times at different rates.
+    percentiles: FxHashMap<u32, [i64; 3]>,
 }
 
 impl Totals {
@@ -212,6 +215,17 @@ impl Totals {
             sums.join(tally);
             sample.extend(tally.sample.values());
         }
+        let mut samples: FxHashMap<u32, Vec<ClassSample>> = FxHashMap::default();
+        for (key, (tally, values)) in joined.iter().filter(|(_, (tally, _))| tally.count() > 0) {
+            samples.entry(key.operation).or_default().push(ClassSample {
+                values: values.clone(),
+                timed: tally.timed(),
+                all: tally.count(),
+            });
+        }
+        let weighted = samples.into_iter();
+        let weighted = weighted.filter_map(|(number, it)| Some((number, percentiles(&it)?)));
+        let weighted = weighted.collect();
         let known = joined.into_iter().map(|(key, (tally, mut sample))| {
             let sort = classes.operations[key.operation as usize].sort;
             (key, (tally, Location::of(&tally, &mut sample, sort)))
@@ -226,7 +240,11 @@ impl Totals {
             any.and_modify(|it| *it = it.or(&location))
                 .or_insert(location);
         }
-        Self { classes, alike }
+        Self {
+            classes,
+            alike,
+            percentiles: weighted,
+        }
     }
 
     pub(crate) fn location(&self, key: ClassKey) -> Option<&Location> {
@@ -256,6 +274,11 @@ impl Totals {
             }
         }
         sum
+    }
+
+    /// The 50th, 90th and 99th percentile of an operation, where those of its tasks with times are not those of all.
+    pub(crate) fn percentiles(&self, operation: u32) -> Option<[i64; 3]> {
+        self.percentiles.get(&operation).copied()
     }
 
     /// The same of each operation, by its number.

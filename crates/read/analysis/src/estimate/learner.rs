@@ -150,4 +150,12 @@ impl Estimates {
             key.and_then(|it| self.totals.location(it)),
         ))
     }
+
+    /// The usual duration of tasks like one without a time. `None` where nothing is known of them, or where a task takes as long
+    /// as others let it.
+    pub(super) fn usual(&self, trace: &Trace, task: &Task) -> Option<Estimate> {
+        let location = self.totals.location(self.classes.find(trace, task)?)?;
+        let is_alike = Comparability::of(trace, task) == Comparability::Alike;
+        is_alike.then(|| location.of_tasks(1))
+    }
 }

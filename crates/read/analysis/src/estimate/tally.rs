@@ -228,6 +228,11 @@ impl Tally {
         self.tiers.iter().map(|tier| tier.count).sum()
     }
 
+    /// All of them.
+    pub(crate) fn count(&self) -> u64 {
+        self.timed() + self.untimed
+    }
+
     /// The total of all of them, by the location of their class. `None` if tasks without a time have no location: then no
     /// task of the class has a time.
     pub(crate) fn total(&self, location: Option<&Location>) -> Option<Estimate> {

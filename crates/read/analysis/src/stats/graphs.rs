@@ -50,7 +50,7 @@ impl Replays {
             let sums = self.sums.remove(&(graph.process, graph.serial));
             let (replays, time) = sums.unwrap_or_default();
             let total = operations.replays(graph.process, graph.serial);
-            let row = row(trace, graphs, graph, (replays, time.durations(total)));
+            let row = row(trace, graphs, graph, (replays, time.durations(total, None)));
             let making = making(trace, graph);
             let making = making.is_some_and(|making| overlaps(range, making));
             (making || row.replays > 0).then_some(row)

@@ -66,8 +66,16 @@ impl Tasks {
         }
     }
 
-    pub(super) fn durations(self, total: (Estimate, u64)) -> TaskDurations {
-        let clear = self.clear.durations();
+    /// `percentiles` are those of all tasks, where those with times are no fair sample.
+    pub(super) fn durations(
+        self,
+        total: (Estimate, u64),
+        percentiles: Option<[i64; 3]>,
+    ) -> TaskDurations {
+        let mut clear = self.clear.durations();
+        if let Some([p50, p90, p99]) = percentiles {
+            (clear.p50_ns, clear.p90_ns, clear.p99_ns) = (p50, p90, p99);
+        }
         TaskDurations::of((self.timed, self.total), &clear, total, self.ran)
     }
 }
@@ -145,17 +153,22 @@ impl Operations {
     pub(super) fn rows(self) -> Vec<OperationStats> {
         let totals = self.totals.operations(self.rows.len());
         let known = self.classes.operations().iter();
-        let rows = known.zip(self.rows).zip(totals);
-        let rows = rows.map(|((operation, tasks), total)| OperationStats {
-            name: match operation.graph {
-                Some(graph) => format!("graph {graph}"),
-                None => operation.name.clone(),
+        let percentiles = (0..).map(|number| self.totals.percentiles(number));
+        let rows = known
+            .zip(self.rows)
+            .zip(totals.into_iter().zip(percentiles));
+        let rows = rows.map(
+            |((operation, tasks), (total, percentiles))| OperationStats {
+                name: match operation.graph {
+                    Some(graph) => format!("graph {graph}"),
+                    None => operation.name.clone(),
+                },
+                kind: operation.kind.name(),
+                count: tasks.count,
+                time: tasks.durations(total, percentiles),
+                share: is_work(operation.kind).then_some(0.0),
             },
-            kind: operation.kind.name(),
-            count: tasks.count,
-            time: tasks.durations(total),
-            share: is_work(operation.kind).then_some(0.0),
-        });
+        );
         let mut rows: Vec<OperationStats> = rows.collect();
         rows.sort_by(|a, b| {
             let longest = (-a.time.estimate_ns()).cmp(&-b.time.estimate_ns());

@@ -35,6 +35,8 @@ mod late_times;
 mod memory;
 /// Tracer overhead.
 mod overhead;
+/// Where tasks without a time probably ran.
+mod placement;
 /// Loops of queries that wait.
 mod polls;
 mod programs;

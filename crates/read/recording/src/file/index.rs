@@ -15,6 +15,7 @@ mod pending;
 mod run_spans;
 mod sink;
 mod streams;
+mod stretches;
 mod totals;
 
 pub(crate) use builder::Indexer;

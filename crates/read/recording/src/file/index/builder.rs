@@ -27,6 +27,7 @@ use super::links::{Links, TimesLink};
 use super::pending::{FileSpan, PendingItem, PendingMatch, PendingWord};
 use super::run_spans::{RunSpan, RunSpans};
 use super::streams::{Streams, WaitingTasks};
+use super::stretches::RoughOffsets;
 use super::totals::{MOST, Totals, code};
 
 /// A segment is complete when it has this number of rows, or bytes.
@@ -84,6 +85,8 @@ pub(crate) struct Indexer {
     totals: Totals,
     links: Links,
     ran: RunSpans,
+    /// Of the current group.
+    offsets: RoughOffsets,
     rows: u64,
 }
 
@@ -108,6 +111,7 @@ impl Indexer {
             totals: Totals::default(),
             links: Links::default(),
             ran: RunSpans::default(),
+            offsets: RoughOffsets::default(),
             rows: 0,
         }
     }
@@ -329,6 +333,13 @@ impl Indexer {
         }
         let runs = untimed != Untimed::Bound || call.graph.is_none();
         if !runs || !may_come(untimed) {
+            let has_run = !matches!(
+                untimed,
+                Untimed::Failed | Untimed::Captured | Untimed::Bound | Untimed::HostCopy
+            );
+            if has_run && let Some(stream) = self.streams.touch(process, serial) {
+                stream.stretches.note_untimed(kind);
+            }
             return;
         }
         let here = self.segment.offset;
@@ -397,6 +408,17 @@ impl Indexer {
         };
         if is_timed {
             let slot = launch.and_then(|launch| launch.slot()).unwrap_or(7);
+            let launched = match launch {
+                Some(PendingMatch::Exactly(launch)) => {
+                    let clock = (row.process, stream.device.unwrap_or(0));
+                    self.offsets.on_device(clock, launch.begin)
+                }
+                _ => None,
+            };
+            let before = (stream.stretches).before(row.sequence, (first, end), launched);
+            if let Some((from, until, slot)) = before {
+                stream.lane.add_work(from, until, usize::from(slot));
+            }
             stream.lane.add(first, end, usize::from(slot));
             self.ran.add(RunSpan {
                 segment: here,
@@ -447,6 +469,10 @@ impl Indexer {
         let Some(source) = AnchorSource::from_code(row.source) else {
             return;
         };
+        if source != AnchorSource::Log {
+            let host = row.before_ns.saturating_add(half);
+            self.offsets.note(key, host, row.device_ns, MOST);
+        }
         let totals = &mut self.totals;
         if totals.devices.len() < MOST {
             let by_events = totals.devices.entry(key).or_default();

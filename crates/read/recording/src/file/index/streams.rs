@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use crate::summary::LaneBuilder;
 
 use super::pending::{PendingItem, PendingMatch, PendingRun, PendingTasks};
+use super::stretches::StreamStretches;
 use super::totals::StreamTotals;
 
 /// Of one stream, that many wait one by one; of all streams, that many.
@@ -95,6 +96,8 @@ pub(super) struct StreamState {
     /// Of the current group.
     pub(super) lane: LaneBuilder,
     pub(super) totals: StreamTotals,
+    /// Of the current group.
+    pub(super) stretches: StreamStretches,
     launches: StreamWaits,
     times: StreamWaits,
 }
@@ -260,6 +263,7 @@ impl Streams {
                 device: None,
                 lane: LaneBuilder::new(limit),
                 totals: StreamTotals::default(),
+                stretches: StreamStretches::default(),
                 launches: None,
                 times: None,
             });
@@ -294,6 +298,7 @@ impl Streams {
             let state = &mut self.states[place];
             state.lane = LaneBuilder::new(self.lane_limit);
             state.totals = StreamTotals::default();
+            state.stretches = StreamStretches::default();
         }
     }
 }

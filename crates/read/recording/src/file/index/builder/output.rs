@@ -95,6 +95,7 @@ impl Indexer {
         self.totals = Totals::default();
         self.links.clear();
         self.ran.clear();
+        self.offsets.clear();
         self.rows = 0;
         self.start(next);
         taken

@@ -8,6 +8,7 @@
 //! One place sums up the parts of a step's time for all of them, [`crate::stats::Steps`].
 
 mod align;
+mod begins;
 mod compare;
 mod cuts;
 mod finder;

@@ -70,7 +70,8 @@ fn found(thread: ThreadId, symbols: &Symbols, mut sequence: Sequence) -> Option<
     let entries = entries.as_deref().unwrap_or(&sequence.entries);
     let parts = parts(entries, symbols, &rhythm);
     let waits = |it: &RequestedOperation| symbols.kind(it.symbol).waits();
-    let measured = measured(entries, &parts, sequence.ran_until, waits);
+    let lengths = sequence.lengths.by_shape(symbols);
+    let measured = measured(entries, &parts, (sequence.ran_until, &lengths), waits);
     let from = rhythm.places[rhythm.model] as usize;
     let content = &entries[from..from + rhythm.period];
     let content: FxHashSet<u32> = content.iter().map(|it| it.symbol).collect();
@@ -140,6 +141,7 @@ fn separate(
         let own = Sequence {
             entries: own.copied().collect(),
             ran_until: None,
+            lengths: sequence.lengths.clone(),
         };
         let waits = |it: &RequestedOperation| symbols.kind(it.symbol).waits();
         let is_waited_for = own.entries.iter().any(waits);

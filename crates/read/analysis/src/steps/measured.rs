@@ -2,6 +2,7 @@
 
 use ascend_trace_recording::TimeRange;
 
+use super::begins::{TaskLengths, begins};
 use super::process_steps::{FoundStep, StepClock};
 use super::sequence::RequestedOperation;
 
@@ -26,10 +27,10 @@ pub(super) struct Measured {
 pub(super) fn measured(
     entries: &[RequestedOperation],
     parts: &[StepPart],
-    ran_until: Option<i64>,
+    (ran_until, lengths): (Option<i64>, &TaskLengths),
     waits: impl Fn(&RequestedOperation) -> bool,
 ) -> Measured {
-    if let Some(times) = on_device(entries, parts, ran_until, waits) {
+    if let Some(times) = on_device(entries, parts, (ran_until, lengths), waits) {
         let cuts = cuts(entries, parts, &times);
         return Measured {
             clock: StepClock::Device,
@@ -87,15 +88,10 @@ fn disjoint(mut cuts: Vec<FoundStep>) -> Vec<FoundStep> {
 fn on_device(
     entries: &[RequestedOperation],
     parts: &[StepPart],
-    ran_until: Option<i64>,
+    (ran_until, lengths): (Option<i64>, &TaskLengths),
     waits: impl Fn(&RequestedOperation) -> bool,
 ) -> Option<Vec<Option<TimeRange>>> {
-    let first = |part: &StepPart| {
-        entries[part.from..part.until]
-            .iter()
-            .find_map(RequestedOperation::ran)
-    };
-    let begins: Vec<Option<i64>> = parts.iter().map(first).collect();
+    let begins = begins(entries, parts, lengths, &waits);
     if !begins.iter().flatten().is_sorted_by(|a, b| a < b) {
         return None;
     }

@@ -3,6 +3,7 @@
 use ascend_trace_format::api::{TaskKind, WaitTarget};
 use ascend_trace_recording::{Call, CallId, Direction, StreamId, TimeRange, Trace};
 
+use super::begins::TaskLengths;
 use super::symbols::{NO_STREAM, Request, SymbolKind, Symbols};
 use crate::TaskRole;
 use crate::dependencies::runs;
@@ -74,6 +75,7 @@ pub(super) struct Sequence {
     pub(super) entries: Vec<RequestedOperation>,
     /// When the last of its tasks ended, as far as that is known.
     pub(super) ran_until: Option<i64>,
+    pub(super) lengths: TaskLengths,
 }
 
 impl Sequence {
@@ -86,6 +88,9 @@ impl Sequence {
         };
         let time = call.task.and_then(|task| trace.task(task).time);
         self.ran_until = self.ran_until.max(time.map(|it| it.end));
+        if let Some(time) = time {
+            self.lengths.note(symbol, time.duration());
+        }
         let ran = time.map(|it| it.begin);
         self.entries
             .push(RequestedOperation::new(asked(trace, call), symbol, ran));

@@ -44,14 +44,25 @@ impl Columns {
 
     /// Adds a slice that is work, or one that only counts.
     pub(super) fn add(&mut self, time: TimeRange, name: u32, is_work: bool) {
+        let first = self.places(time).0;
+        self.columns[first].count = self.columns[first].count.saturating_add(1);
+        if is_work {
+            self.add_work(time, name);
+        }
+    }
+
+    /// The first and the last column of a time, which exist then.
+    fn places(&mut self, time: TimeRange) -> (usize, usize) {
         let (first, last) = (self.place(time.begin), self.place(time.end));
         if self.columns.len() <= last {
             self.columns.resize(last + 1, Column::default());
         }
-        self.columns[first].count = self.columns[first].count.saturating_add(1);
-        if !is_work {
-            return;
-        }
+        (first, last)
+    }
+
+    /// Adds time in which the lane worked.
+    pub(super) fn add_work(&mut self, time: TimeRange, name: u32) {
+        let (first, last) = self.places(time);
         for place in first..=last {
             let begin = self.begin + place as i64 * self.width;
             let inside = time.end.min(begin + self.width) - time.begin.max(begin);

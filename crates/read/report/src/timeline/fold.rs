@@ -40,6 +40,8 @@ pub(super) const KINDS: [&str; 11] = [
     "collective",
 ];
 pub(super) const MORE_KINDS: [&str; 3] = ["call", "failed call", "range"];
+/// The name of work that no slice shows.
+const UNTIMED: &str = "tasks without a time";
 const CALL: u8 = 11;
 const FAILED: u8 = 12;
 const RANGE: u8 = 13;
@@ -258,6 +260,11 @@ impl TimelineFold {
             ascend_trace_analysis::Lane::Stream(id) => LaneOf::Stream(trace.lane_of(id)),
             ascend_trace_analysis::Lane::Thread(id) => LaneOf::Thread(id),
         };
+        if let (Cause::Untimed, LaneOf::Stream(_)) = (stall.cause, lane) {
+            let name = self.names.number(UNTIMED);
+            let work = TimeRange::new(stall.begin, stall.end);
+            self.lane(trace, lane).columns.add_work(work, name);
+        }
         if !stall.is_notable() {
             return;
         }

@@ -76,6 +76,17 @@ fn a_lane_has_the_slices_of_its_tasks_in_order() {
     assert!(found.lanes[1].stalls.len() > 4);
 }
 
+#[test]
+fn columns_have_the_time_of_tasks_without_a_time() {
+    let busy = |middle: &str| {
+        let text = format!("s1: Add[0..10us] {middle} Add[20us..30us]");
+        shares(&of(&timeline(&text)).lanes[0].merged).sum::<f64>()
+    };
+    // 30 us of work instead of 20.
+    let more = busy("Add[not-sampled]") / busy("");
+    assert!((more - 1.5).abs() < 0.05, "{more}");
+}
+
 fn memory(text: &str) -> MemoryCurves {
     let trace = timeline(text);
     let span = trace.span().unwrap();

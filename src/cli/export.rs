@@ -24,6 +24,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use progress::ProgressLine;
 
+use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::{Recording, TimeRange, Trace};
 
 use super::args::{ArgDetailArg, ExportArgs, FormatArg, STDIN};
@@ -32,6 +33,7 @@ use super::output_file;
 use super::step_choice::StepChoice;
 use super::trace_files::TraceFiles;
 use crate::output::{print_message, print_status};
+use crate::text_table::count;
 
 /// Writes an export that is one file to a file that is open. Returns the status to end with.
 pub(super) fn into_unnamed(args: &ExportArgs, file: &mut File) -> anyhow::Result<u8> {
@@ -44,6 +46,8 @@ pub(super) fn into_unnamed(args: &ExportArgs, file: &mut File) -> anyhow::Result
     Ok(Completeness::of_recording(&job.recording).status(args.strict))
 }
 
+/// A timeline that lacks more than one of this number of tasks says so.
+const NOTABLE: u64 = 100;
 /// Stands for standard output.
 const STDOUT: &str = "-";
 
@@ -166,9 +170,10 @@ impl ExportRun {
 
     /// Reports everything that makes the output incomplete: damage, a recording that continues or was
     /// cut off, losses during the recording, and a selection without a match.
-    fn say_what_is_missing(&self, args: &ExportArgs) {
+    fn say_what_is_missing(&mut self, args: &ExportArgs) {
         let name = TraceFiles::new(&args.files).name();
         open_trace::say_warnings(&name, &self.recording);
+        self.say_what_has_no_time();
         if !self.has_any && !args.only.is_empty() {
             print_message(format!(
                 "nothing matches: --only {}",
@@ -176,6 +181,22 @@ impl ExportRun {
             ));
         } else if !self.has_any {
             print_message("there is nothing in this range");
+        }
+    }
+}
+
+impl ExportRun {
+    /// A timeline without most of its tasks looks like idle streams.
+    fn say_what_has_no_time(&mut self) {
+        let counts = self.recording.counts();
+        let left_out = counts.untimed.get(&Untimed::NotSampled).copied();
+        let left_out = left_out.unwrap_or(0);
+        if self.exporter.has_slices() && left_out.saturating_mul(NOTABLE) > counts.tasks {
+            print_message(format!(
+                "{} of {} tasks have no slice, because they had no events: record with --budget off to time all tasks",
+                count(left_out),
+                count(counts.tasks)
+            ));
         }
     }
 }

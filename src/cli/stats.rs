@@ -222,8 +222,8 @@ fn untimed(stats: &Stats) -> String {
     match all {
         0 => String::new(),
         all => format!(
-            "\n{} tasks have no time. Totals and busy times count them like others of their operation; percentiles do not \
-             have them; stalls have them as `untimed`\n",
+            "\n{} tasks have no time. Totals and busy times count them like others of their operation; percentiles are of \
+             the others; stalls have them as `untimed`\n",
             count(all)
         ),
     }

@@ -24,7 +24,7 @@ const CASES: [(&str, &[u64]); 10] = [
 #[track_caller]
 fn steps(case: &str, options: &[&str]) -> Value {
     let run_of_case = Run::new(&program("loops")).words(&[case]).options(options);
-    let recording = run_of_case.soft(SOFT).traced();
+    let recording = run_of_case.soft(SOFT).budgeted().traced();
     let outcome = &recording.outcome;
     assert_eq!(outcome.status, 0, "{case}: {outcome}");
     assert_eq!(outcome.out().trim(), case, "{outcome}");
@@ -83,7 +83,7 @@ fn steps_of_tasks_without_times_are_times_of_the_host() {
 #[test]
 fn time_of_the_host_is_called_python_only_in_python() {
     let run_of_case = Run::new(&program("loops")).words(&["evaluation"]);
-    let recording = run_of_case.soft(SOFT).traced();
+    let recording = run_of_case.soft(SOFT).budgeted().traced();
     let text = run(tool().arg("steps").arg(recording.trace()))
         .expect(0)
         .out();

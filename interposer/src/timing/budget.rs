@@ -16,8 +16,9 @@ const WHOLE: i64 = WHOLE_BUDGET as i64 * 10;
 const USED: i64 = 9;
 /// An account has room for the earnings of this time.
 const WINDOW_NS: i64 = 25_000_000;
-/// A stream begins with this much beyond a full account: the tool learns what events cost there.
-const START_NS: i64 = 500_000;
+/// A stream begins with this much beyond a full account: the tool learns there what events cost. A program may submit hundreds of
+/// tasks before it waits for the first one, and a short program wants times of all of its tasks.
+const START_NS: i64 = 2_000_000;
 /// The assumed price of events on the device before anything was measured.
 const UNKNOWN_NS: u32 = 5_000;
 /// Events of a task take the host no longer than this: a thread that took longer had lost its processor.

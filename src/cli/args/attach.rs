@@ -7,6 +7,7 @@ use clap::Args;
 
 use ascend_trace_format::session::Timing;
 
+use super::filters::FilterArgs;
 use super::record::{Budget, OutputFileArgs, budget};
 use super::window::parse_positive_duration;
 use crate::recorder::timing::timing_of;
@@ -56,7 +57,7 @@ pub(crate) struct AttachArgs {
 
     /// With `--timing auto`: the part of a stream's time that events may take, in percent. Tasks beyond it have
     /// no events. `off` sets no limit
-    #[arg(long, value_name = "PERCENT", value_parser = budget, default_value = "off")]
+    #[arg(long, value_name = "PERCENT", value_parser = budget, default_value = "2")]
     pub(crate) budget: Budget,
 
     /// Record the stack of each call, N frames at most
@@ -73,6 +74,9 @@ pub(crate) struct AttachArgs {
     /// Memory for data that is not written yet, in MiB. Bursts beyond it are lost and counted
     #[arg(long, value_name = "MIB", default_value_t = 24, value_parser = clap::value_parser!(u32).range(4..=65536))]
     pub(crate) buffer: u32,
+
+    #[command(flatten)]
+    pub(crate) filters: FilterArgs,
 
     /// Refused: ascend-trace does not put its library into a program that was started without it
     #[arg(long)]

@@ -98,7 +98,7 @@ pub(crate) struct CaptureArgs {
 
     /// With `--timing auto`: the part of a stream's time that events may take, in percent. Tasks beyond it have
     /// no events. `off` sets no limit
-    #[arg(long, value_name = "PERCENT", value_parser = budget, default_value = "off")]
+    #[arg(long, value_name = "PERCENT", value_parser = budget, default_value = "2")]
     pub(crate) budget: Budget,
 
     /// Record the stack of each call, N frames at most: reports then name the lines that made the calls

@@ -27,6 +27,7 @@ pub(crate) struct Run {
     input: Vec<u8>,
     variables: Vec<(String, String)>,
     folder: Option<PathBuf>,
+    has_budget: bool,
 }
 
 impl Run {
@@ -39,6 +40,7 @@ impl Run {
             input: Vec::new(),
             variables: Vec::new(),
             folder: None,
+            has_budget: false,
         }
     }
 
@@ -61,6 +63,12 @@ impl Run {
     /// Options of the software runtime.
     pub(crate) fn soft(mut self, soft: &str) -> Self {
         soft.clone_into(&mut self.soft);
+        self
+    }
+
+    /// Keeps the default budget of events. Other runs have no budget, so all tasks have times.
+    pub(crate) fn budgeted(mut self) -> Self {
+        self.has_budget = true;
         self
     }
 
@@ -98,9 +106,13 @@ impl Run {
         let mut command = tool();
         command.args(["record", "--no-tui"]);
         command.arg(format!("--soft={}", self.soft_options()));
-        if has_few_places() && !self.options.iter().any(|option| option == "--timing") {
+        let is_given = |wanted: &str| self.options.iter().any(|option| option == wanted);
+        if has_few_places() && !is_given("--timing") {
             // There, most short tasks are left out otherwise.
             command.args(["--timing", "events"]);
+        }
+        if !self.has_budget && !is_given("--budget") {
+            command.args(["--budget", "off"]);
         }
         command.args(&self.options).arg("-o").arg(trace_in(folder));
         command.arg("--").arg(&self.program).args(&self.words);

@@ -21,7 +21,7 @@ pub(crate) fn untimed(reason: Untimed) -> &'static str {
         Untimed::HostCopy => "the host copied it: there was no device task",
         Untimed::InCallback => "it was submitted inside a callback",
         Untimed::Unknown => "its stream was made before recording began",
-        Untimed::NotSampled => "the tool times only every N-th task",
+        Untimed::NotSampled => "the tool had no events for it: --budget off times all tasks",
         Untimed::ContextGone => "its context ended before its time was read",
         Untimed::StreamGone => "its stream ended before its time was read",
         Untimed::QueueFull => "its stream's queue was half full of the tool's events",
@@ -36,7 +36,7 @@ pub(crate) fn manner(manner: Manner) -> &'static str {
     match manner {
         Manner::Events => "timed by two events",
         Manner::Chained => "timed by one event, since tasks here are short",
-        Manner::Sampled => "some tasks are timed, since they are so short",
+        Manner::Sampled => "some tasks are timed: events around all would take too long",
     }
 }
 

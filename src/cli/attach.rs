@@ -29,6 +29,7 @@ pub(crate) fn run(args: AttachArgs) -> Result<u8, Failure> {
         budget: args.budget.0,
         stacks: args.stacks.unwrap_or(0),
         buffer: args.buffer as usize * (1 << 20),
+        filters: args.filters.wanted()?,
     })?;
     Ok(0)
 }

@@ -96,7 +96,13 @@ fn environment(args: &EnvArgs, place: &ServerPlace) -> anyhow::Result<Environmen
 fn text(environment: &Environment, is_plain: bool) -> String {
     let line = |(name, value): (&str, &OsStr)| match (is_plain, LISTS.contains(&name)) {
         (true, _) => format!("{name}={}\n", value.display()),
-        (false, true) => format!("export {name}={}\"${{{name}:+:${name}}}\"\n", quoted(value)),
+        // A list that has it already stays: the lines may be evaluated twice.
+        (false, true) => {
+            let value = quoted(value);
+            format!(
+                "case \":${name}:\" in *:{value}:*) ;; *) export {name}={value}\"${{{name}:+:${name}}}\" ;; esac\n"
+            )
+        }
         (false, false) => format!("export {name}={}\n", quoted(value)),
     };
     environment.variables().map(line).collect()
@@ -123,7 +129,8 @@ mod tests {
     #[test]
     fn a_shell_takes_the_environment_and_keeps_its_lists() {
         let script = text(&environment(), false).replace("LD_PRELOAD", "PRELOADED");
-        let script = format!("PRELOADED=/old\n{script}echo \"$PRELOADED $ASCEND_TRACE_SESSION\"");
+        let script =
+            format!("PRELOADED=/old\n{script}{script}echo \"$PRELOADED $ASCEND_TRACE_SESSION\"");
         let output = Command::new("/bin/sh").args(["-c", &script]).output();
         assert_eq!(
             String::from_utf8_lossy(&output.unwrap().stdout),

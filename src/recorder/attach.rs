@@ -62,6 +62,7 @@ pub(crate) struct AttachOptions {
     pub(crate) budget: u32,
     pub(crate) stacks: u32,
     pub(crate) buffer: usize,
+    pub(crate) filters: Filters,
 }
 
 /// Records a running program until it is detached from.
@@ -128,7 +129,7 @@ fn begin(
         (plan.timing, plan.budget),
         plan.stacks,
         clock.source(),
-        (Window::ALWAYS, Filters::NONE),
+        (Window::ALWAYS, plan.filters),
         plan.buffer,
     )?;
     let place = arena.path().to_owned();
@@ -206,7 +207,7 @@ fn plan(options: &AttachOptions, program: &ArmedProgram) -> RecordOptions {
         watchdog: None,
         metrics: None,
         window: WindowOptions::default(),
-        filters: Filters::NONE,
+        filters: options.filters,
         ring: None,
         roll: None,
     }
@@ -347,7 +348,8 @@ fn reason(pid: u32, outcome: JoinOutcome) -> String {
             "process {pid} has threads that still use the memory of too many earlier recordings: restart it"
         ),
         JoinOutcome::OtherVersion => format!(
-            "process {pid} was started by another version of ascend-trace: attach with that version"
+            "process {pid} was started by another version of ascend-trace, or an earlier recording of it had other filters: \
+             attach with that version, or with the same --only and --skip"
         ),
         _ => format!(
             "process {pid} cannot open the recording's memory: it may run in another container, or have no rights to it"

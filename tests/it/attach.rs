@@ -348,3 +348,44 @@ fn a_program_is_recorded_from_its_first_call_on() {
     assert_eq!(tables.count_calls("aclInit"), 1);
     assert_eq!(tables.count_calls("aclrtCreateStream"), 2);
 }
+
+#[test]
+fn an_attachment_has_filters_that_stay_for_the_process() {
+    const SKIP: [&str; 2] = ["--skip", "call=aclrtSynchronizeStream"];
+    let folder = tempfile::tempdir().unwrap();
+    let mut armed = Armed::start();
+    let pid = armed.says("pid");
+    let mut record = |name: &str, options: &[&str]| {
+        let mut recorder = Recorder::ask(folder.path(), pid, name, options);
+        armed.fills([2]);
+        recorder.joined();
+        armed.fills([3]);
+        let trace = recorder.detach(pid);
+        let tables = tempfile::tempdir().unwrap();
+        (info(&trace), Tables::of_file(&trace, tables.path()))
+    };
+    for (name, options) in [
+        ("one.atrace", &SKIP[..]),
+        ("all.atrace", &[]),
+        ("two.atrace", &SKIP),
+    ] {
+        let (known, tables) = record(name, options);
+        let skips = !options.is_empty();
+        assert_eq!(fills(&tables), [2, 3], "{known}");
+        assert_eq!(
+            tables.count_calls("aclrtSynchronizeStream") == 0,
+            skips,
+            "{known}"
+        );
+        assert_eq!(
+            known["cost"]["filtered_calls"].as_u64() > Some(0),
+            skips,
+            "{known}"
+        );
+    }
+    let mut other = Recorder::ask(folder.path(), pid, "other.atrace", &["--only", "device=1"]);
+    armed.fills([4]);
+    other.says("an earlier recording of it had other filters");
+    assert_eq!(other.child.wait().unwrap().code(), Some(125));
+    armed.ends();
+}

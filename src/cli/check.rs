@@ -65,7 +65,8 @@ impl report::Report for Check<'_> {
     }
 
     fn find(&self, [recording]: &mut [Recording; 1]) -> anyhow::Result<JudgedFindings> {
-        let found = Findings::default().of_recording(recording, WindowSize::default(), |_| true)?;
+        let found =
+            Findings::to_be_judged().of_recording(recording, WindowSize::default(), |_| true)?;
         let mut found = found.context("it was cancelled")?;
         judge_costs(&mut found, recording, WindowSize::default())?;
         let known = match &self.args.suppress {
@@ -203,7 +204,9 @@ fn cost(finding: &Finding) -> String {
     let condition = match finding.remedy {
         None => return String::new(),
         Some(Remedy::NoWait) => "if these calls waited for nothing",
-        Some(Remedy::WaitForStream) => "if these calls waited for one stream",
+        Some(Remedy::WaitForStream | Remedy::WaitForCopies) => {
+            "if these calls waited for one stream"
+        }
         Some(Remedy::PinnedMemory) => "if the host did not copy",
         Some(Remedy::NotSimulated) => "without these calls",
     };

@@ -11,6 +11,7 @@ mod happens_before;
 mod host_function_threads;
 mod list;
 mod object_lifetimes;
+mod process_end;
 mod wait_overlap;
 
 use ascend_trace_recording::{CallId, Trace};
@@ -48,6 +49,8 @@ pub struct Findings {
     checks: Vec<ListedCheck>,
     order: ProgramOrder,
     ended: EndedObjects,
+    /// Findings that have to be confirmed are among the results.
+    has_unconfirmed: bool,
 }
 
 impl Default for Findings {
@@ -56,6 +59,7 @@ impl Default for Findings {
             checks: all(),
             order: ProgramOrder::default(),
             ended: EndedObjects::default(),
+            has_unconfirmed: false,
         }
     }
 }
@@ -68,6 +72,14 @@ impl std::fmt::Debug for Findings {
 }
 
 impl Findings {
+    /// With findings that [`crate::whatif::judge_costs`] has to confirm.
+    pub fn to_be_judged() -> Self {
+        Self {
+            has_unconfirmed: true,
+            ..Self::default()
+        }
+    }
+
     /// Takes some calls of the next window.
     pub fn take_those(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let mut facts = self.order.take(window, wanted);
@@ -97,6 +109,7 @@ impl Fold for Findings {
             })
         });
         let mut found: Vec<Finding> = found.collect();
+        found.retain(|it| self.has_unconfirmed || it.remedy != Some(Remedy::WaitForCopies));
         // The order is total: checks keep their findings by hash.
         found.sort_by(|a, b| {
             let key = |it: &Finding| {

@@ -38,6 +38,9 @@ pub enum Remedy {
     NoWait,
     /// They wait for one stream.
     WaitForStream,
+    /// They wait for the only stream with copies to or from the host. [`crate::whatif::judge_costs`] has to confirm that nothing
+    /// relies on the rest of the wait.
+    WaitForCopies,
     /// The function copies pinned memory.
     PinnedMemory,
     /// A simulation does not have this change.

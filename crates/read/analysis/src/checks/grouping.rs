@@ -89,6 +89,12 @@ impl<K: Copy + Eq + Hash> Groups<K> {
         self.groups.retain(|(_, _, key), _| !is_left_out(key));
     }
 
+    /// The findings without words, with the distinction of each.
+    pub(super) fn into_groups(self) -> impl Iterator<Item = (Finding, K)> {
+        let groups = self.groups.into_iter();
+        groups.map(|((_, _, key), (finding, _))| (finding, key))
+    }
+
     /// The findings, with the words for each: what happened, and what to do.
     pub(super) fn into_findings(
         self,

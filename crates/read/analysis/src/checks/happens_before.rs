@@ -36,6 +36,7 @@ use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{CallId, FunctionId, ProcessId, StackId, StreamId, ThreadId, Trace};
 
 use super::ended_objects::UseAfterEnd;
+use super::process_end::ProcessEnd;
 use crate::Window;
 use action::{CallEffect, TimedEffect, note_actions};
 pub(crate) use action::{is_done, proves_stream};
@@ -201,7 +202,8 @@ impl ProgramOrder {
         if window.part.is_last {
             // After a range of a recording, the program may still wait.
             for (id, process) in self.processes.iter().filter(|_| !trace.has_future()) {
-                if trace.process(*id).end_ns.is_some() {
+                let is_killed = ProcessEnd::of(trace, *id) == ProcessEnd::BySignal;
+                if trace.process(*id).end_ns.is_some() && !is_killed {
                     facts.extend(process.pending_copies(None));
                 }
             }

@@ -10,14 +10,19 @@
 //!   were used before are used again.
 //!
 //! The check looks only at processes that the recording saw end. A reset of the device does not count as giving back.
+//!
+//! A process that a signal ended, or that failed, may have had no time to release anything. It has findings only if it had called
+//! `aclFinalize` or `aclrtResetDevice`. The same holds for processes with an unknown status: those that another process of the
+//! recording started, and those that `serve` and `attach` recorded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ascend_trace_format::api::{ArgPart, Role};
 use ascend_trace_recording::units::{bytes, count};
 use ascend_trace_recording::{CallId, FunctionId, ProcessId, ThreadId, Trace};
 
-use super::super::happens_before::{OrderFact, NotedCall};
+use super::super::happens_before::{NotedCall, OrderFact};
+use super::super::process_end::ProcessEnd;
 use super::super::{Check, Finding};
 use crate::Window;
 
@@ -69,6 +74,8 @@ pub(super) struct Leak {
     ahead: Vec<AllocationChange>,
     gave_up: bool,
     used: LastUses,
+    /// Processes that called `aclFinalize` or `aclrtResetDevice`.
+    ending: HashSet<ProcessId>,
     unknown: Vec<Option<ProcessId>>,
     found: Vec<(ProcessId, Finding)>,
 }
@@ -145,6 +152,11 @@ impl Check for Leak {
         for id in window.calls() {
             self.ahead.extend(change(trace, id, wanted));
             self.used.note(trace, id);
+            let call = trace.call(id);
+            let role = trace.function(call.function).role;
+            if matches!(role, Role::Finalize | Role::ResetDevice) {
+                self.ending.insert(trace.thread(call.thread).process);
+            }
         }
         self.ahead.sort_by_key(|it| (it.at, it.made.is_some()));
         let until = window.part.until;
@@ -164,7 +176,13 @@ impl Check for Leak {
         }
         // After a range of a recording, everything may still be given back.
         if window.part.is_last && !trace.has_future() {
-            self.found = findings(trace, &self.live, &self.used);
+            let ending = std::mem::take(&mut self.ending);
+            let is_over = |process: ProcessId| {
+                let has_succeeded = ProcessEnd::of(trace, process) == ProcessEnd::Success;
+                trace.process(process).end_ns.is_some()
+                    && (has_succeeded || ending.contains(&process))
+            };
+            self.found = findings(trace, &self.live, &self.used, is_over);
         }
     }
 
@@ -229,14 +247,14 @@ fn findings(
     trace: &Trace,
     live: &HashMap<ObjectKey, (NotedCall, u64)>,
     used: &LastUses,
+    is_over: impl Fn(ProcessId) -> bool,
 ) -> Vec<(ProcessId, Finding)> {
     let mut groups: HashMap<Group, (NotedCall, Finding, u64, KeptObjects)> = HashMap::new();
     for (key, (note, size)) in live {
         let (process, kind, _) = key;
-        let has_ended = trace.process(*process).end_ns.is_some();
         let is_pooled = matches!(kind, ObjectKind::Stream | ObjectKind::Event);
         let is_pooled = is_pooled && trace.process(*process).is_python();
-        if !has_ended || !note.is_wanted || is_pooled {
+        if !is_over(*process) || !note.is_wanted || is_pooled {
             continue;
         }
         let this = Finding::of_note(trace, note);

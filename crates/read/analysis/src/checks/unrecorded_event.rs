@@ -8,10 +8,11 @@
 //! Only events of `aclrtCreateEventExWithFlag` do this; PyTorch uses them. Some other events refuse the wait. Events
 //! of `aclrtCreateEventWithFlag` with `ACL_EVENT_SYNC` hold the stream until the next record.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use ascend_trace_format::api::Role;
-use ascend_trace_recording::{Call, CallId, EventId, Trace};
+use ascend_trace_recording::units::count;
+use ascend_trace_recording::{Call, CallId, EventId, StackId, Trace};
 
 use super::super::grouping::Groups;
 use super::super::{Check, Finding};
@@ -22,11 +23,20 @@ const MADE_EX: u8 = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct UnrecordedEvent {
-    /// By the event, and its serial.
-    groups: Groups<(EventId, u32)>,
+    /// By the event, its serial, and where the call was made.
+    groups: Groups<(EventId, u32, Option<StackId>)>,
     /// The events in them, and those for which a later wait was not in vain.
     seen: HashSet<EventId>,
     recorded: HashSet<EventId>,
+}
+
+/// The calls of a thread that are made at one place.
+#[derive(Debug)]
+struct Place {
+    finding: Finding,
+    /// The serial of the event of the first call, and the number of events.
+    first: u32,
+    events: u64,
 }
 
 impl Check for UnrecordedEvent {
@@ -36,7 +46,8 @@ impl Check for UnrecordedEvent {
             if let Some(event) = unrecorded(trace, id) {
                 self.seen.insert(event);
                 let serial = trace.event(event).serial;
-                self.groups.add(trace, id, (event, serial), 0);
+                let stack = trace.shown_stack(trace.call(id));
+                self.groups.add(trace, id, (event, serial, stack), 0);
             }
         }
         if self.seen.is_empty() {
@@ -53,15 +64,57 @@ impl Check for UnrecordedEvent {
     fn findings(&mut self) -> Vec<Finding> {
         let recorded = std::mem::take(&mut self.recorded);
         let mut groups = std::mem::take(&mut self.groups);
-        groups.leave_out(|(event, _)| recorded.contains(event));
-        groups.into_findings(|found, (_, serial), _| {
-            let what = format!(
-                "{} waited for nothing: event {serial} had not been recorded",
-                found.site.name
+        groups.leave_out(|(event, ..)| recorded.contains(event));
+        let mut places: BTreeMap<_, Place> = BTreeMap::new();
+        for (finding, (_, serial, stack)) in groups.into_groups() {
+            let key = (
+                finding.process,
+                finding.tid,
+                finding.site.name.clone(),
+                stack,
             );
-            let advice = "record the event before the wait is submitted";
-            (what, advice.to_owned())
-        })
+            let place = Place {
+                finding,
+                first: serial,
+                events: 1,
+            };
+            match places.get_mut(&key) {
+                Some(known) => known.join(place),
+                None => drop(places.insert(key, place)),
+            }
+        }
+        places.into_values().map(Place::finding).collect()
+    }
+}
+
+impl Place {
+    fn join(&mut self, other: Self) {
+        let order = |it: &Self| (it.finding.begin_ns, it.first);
+        if order(&other) < order(self) {
+            self.first = other.first;
+        }
+        self.events += other.events;
+        self.finding.join(&other.finding);
+    }
+
+    fn finding(self) -> Finding {
+        let name = &self.finding.site.name;
+        let what = match self.events {
+            1 => format!(
+                "{name} waited for nothing: event {} had not been recorded",
+                self.first
+            ),
+            more => format!(
+                "{name} waited for nothing: {} events had not been recorded, first event {}",
+                count(more),
+                self.first
+            ),
+        };
+        Finding {
+            what,
+            advice: "record the event before the wait is submitted".to_owned(),
+            ..self.finding
+        }
     }
 }
 

@@ -24,6 +24,9 @@ use crate::{Fold, Window, WindowSize};
 /// Number of kept suggestions.
 const KEPT: usize = 20;
 
+/// A change that saves a smaller part of the time is not suggested, as a divisor.
+const LEAST_PART: i64 = 1_000;
+
 /// A recording, ready to be changed.
 #[derive(Debug)]
 pub struct WhatIf {
@@ -164,7 +167,10 @@ impl WhatIf {
         let all = (&self.facts, &self.index);
         let (predictor, solved) = Predictor::with(all, &calls, &runs);
         let rated = suggestions.iter().zip(&solved);
-        let mut rated: Vec<_> = rated.filter(|it| predictor.saved_ns(it.1) > 0).collect();
+        let least = predictor.recorded.duration() / LEAST_PART;
+        let mut rated: Vec<_> = rated
+            .filter(|it| predictor.saved_ns(it.1) > least)
+            .collect();
         rated.sort_by_key(|it| Reverse(predictor.saved_ns(it.1)));
         rated.truncate(KEPT);
         // The other manners only say how far the best ones may be off.

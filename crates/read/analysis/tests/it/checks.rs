@@ -299,6 +299,15 @@ fn a_wait_for_an_event_without_a_record_is_found() {
     // In the first round of a pipeline, a later wait has a record to wait for.
     let rounds = "s1: wait(E#0) by t1[0..1] A[20..40] by t1[2..3] rec(E) by t1[4..5] | s2: wait(E) by t1[6..7] B[50..60] by t1[8..9]";
     assert_eq!(found_with_ex_events(rounds), [""; 0]);
+    // Several events: one finding for the calls of a thread.
+    let several = "s1: wait(E#0) by t1[0..1] wait(F#0) by t1[2..3] wait(F#0) by t1[4..5] | s1: wait(G#0) by t2[6..7]";
+    assert_eq!(
+        found_with_ex_events(several),
+        [
+            "unrecorded-event 1001 3: aclrtStreamWaitEvent waited for nothing: 2 events had not been recorded, first event 1",
+            "unrecorded-event 1002 1: aclrtStreamWaitEvent waited for nothing: event 3 had not been recorded",
+        ]
+    );
     let failed = "s1: wait(E#0) by t1[0..1] =107000";
     let failed = found_with_ex_events(failed);
     assert!(

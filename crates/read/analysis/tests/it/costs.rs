@@ -12,12 +12,81 @@ fn saved(check: &str, text: &str) -> Vec<Option<(i64, i64)>> {
     let timeline = Timeline::parse(text).expect("a timeline");
     let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
     let mut recording = Recording::from_bytes(file).expect("it reads back");
-    let found = Findings::default().of_recording(&mut recording, WindowSize::default(), |_| true);
+    let found =
+        Findings::to_be_judged().of_recording(&mut recording, WindowSize::default(), |_| true);
     let mut found = found.expect("it reads back").unwrap_or_default();
     judge_costs(&mut found, &mut recording, WindowSize::default()).expect("it reads back");
     let own = found.iter().filter(|it| it.check == check);
     let saved = |it: &Finding| Some((it.saved_ns? / 1_000, it.saved_error_ns? / 1_000));
     own.map(saved).collect()
+}
+
+/// In each of 20 rounds, stream 1 runs `first` for 300 µs and stream 2 `second` for the time of the case. The thread waits for the
+/// device, and then works for 200 µs.
+fn device_syncs(first: &str, (second, lasts): (&str, u64)) -> String {
+    let round = |round: u64| {
+        let at = |us: u64| format!("{}us", round * 2_000 + us);
+        let until = 10 + lasts.max(300);
+        format!(
+            "s1: {first}[{}..{}] by t1[{}..{}] | s2: {second}[{}..{}] by t1[{}..{}] | t1: sync()[{}..{}]",
+            at(5),
+            at(305),
+            at(0),
+            at(1),
+            at(5),
+            at(5 + lasts),
+            at(2),
+            at(3),
+            at(4),
+            at(until)
+        )
+    };
+    let rounds: Vec<String> = (0..20).map(round).collect();
+    rounds.join(" | ")
+}
+
+/// A copy to the host.
+const RESULT: &str = "aclrtMemcpy2dAsync(64,9000,64,2000,64,1,2)";
+
+#[test]
+fn a_wait_for_the_device_is_a_cost_where_one_stream_would_do() {
+    let [Some((cost, error))] = saved("device-sync", &device_syncs(RESULT, ("B", 1_000)))[..]
+    else {
+        panic!("one cost");
+    };
+    // After each wait but the last one, the thread goes on 700 µs earlier; stream 2 has work for 1,000 µs of each round then.
+    assert!(
+        (12_000..=14_000).contains(&cost) && error < cost,
+        "{cost} ± {error}"
+    );
+    let none = |first: &str, second: (&str, u64)| {
+        let found = saved("device-sync", &device_syncs(first, second));
+        assert!(found.is_empty(), "{first}, {second:?}: {found:?}");
+    };
+    // The stream with the copy is the last one, or both have copies, or none has.
+    none(RESULT, ("B", 200));
+    none(
+        RESULT,
+        ("aclrtMemcpy2dAsync(64,9900,64,2900,64,1,2)", 1_000),
+    );
+    none("A", ("B", 1_000));
+    // The other stream writes memory that the next copy reads.
+    none(RESULT, ("memcpy(64,2000,5000)", 1_000));
+    // The device has nothing else to do: a wait for the stream takes as long.
+    none(RESULT, ("B", 0));
+}
+
+/// Without a simulation, nothing shows that a narrower wait is possible.
+#[test]
+fn a_wait_for_one_of_several_streams_has_to_be_confirmed() {
+    let text = device_syncs(RESULT, ("B", 1_000));
+    let trace = timeline(&text);
+    let of = |findings: Findings| {
+        let found = findings.of(&Window::whole(&trace));
+        found.iter().filter(|it| it.check == "device-sync").count()
+    };
+    assert_eq!(of(Findings::default()), 0);
+    assert_eq!(of(Findings::to_be_judged()), 1);
 }
 
 #[test]

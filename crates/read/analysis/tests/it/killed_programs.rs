@@ -1,5 +1,6 @@
-//! Reports on programs that were killed while they waited.
+//! Reports on programs that were killed.
 
+use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::hang::{Culprit, Hangs, Report, RootKind};
 use ascend_trace_analysis::{Fold, Window};
 use ascend_trace_recording::Ending;
@@ -48,4 +49,48 @@ fn a_recording_that_ends_long_after_its_processes_has_their_waits() {
     let early = killed_at([OPEN_NS, OPEN_NS + 5_000_000_000]);
     assert_eq!(early.threads.len(), 1, "{early:#?}");
     assert!(!early.culprits.iter().any(is_of_task), "{early:#?}");
+}
+
+/// The findings of a program that ended with this status, by their checks. Process 1 started process 2.
+fn found(status: i32, text: &str) -> Vec<(u32, &'static str)> {
+    let mut timeline = Timeline::parse(text).expect("a timeline");
+    let of_first = timeline.rows.iter().find_map(|row| match row {
+        Row::Process(row) if row.process == 1 => Some(row.pid),
+        _ => None,
+    });
+    for row in &mut timeline.rows {
+        match row {
+            Row::Process(row) if row.process == 2 => {
+                row.parent_pid = of_first.expect("the first process");
+            }
+            Row::End(row) => row.exit_status = status,
+            _ => {}
+        }
+    }
+    let place = timeline.rows.len() - 1;
+    for process in [1, 2] {
+        let end_ns = 5_000;
+        let row = Row::ProcessEnd(ProcessEndRow { process, end_ns });
+        timeline.rows.insert(place, row);
+    }
+    let found = Findings::default().of(&Window::whole(&timeline.trace()));
+    found.iter().map(|it| (it.process, it.check)).collect()
+}
+
+#[test]
+fn a_killed_program_had_no_time_to_release_anything() {
+    let made = "p1.t1: aclrtMalloc(64,1000)[0..1] create(s1)[2..3] | p1.s1: A[10..20] by t1[4..5]";
+    let both = [(1, "leak"), (1, "leak")];
+    assert_eq!(found(0, made), both);
+    for status in [1, 130, 134, 137, 143] {
+        assert_eq!(found(status, made), [], "{status}");
+        // It was at its end.
+        let ending = format!("{made} | p1.t1: aclrtResetDevice(0)[30..31]");
+        assert_eq!(found(status, &ending), both, "{status}");
+    }
+    // Nothing shows how a process ended that another one had started.
+    let child = "p1.t1: aclrtMalloc(64,1000)[0..1] aclrtFree(1000)[2..3] | p2.t2: aclrtMalloc(64,1000)[0..1]";
+    assert_eq!(found(0, child), []);
+    let ending = format!("{child} | p2.t2: aclrtResetDevice(0)[30..31]");
+    assert_eq!(found(0, &ending), [(2, "leak")]);
 }

@@ -98,11 +98,67 @@ impl<'e> Loop<'e> {
         let is_step = |at: &usize| match launches {
             true => (*at..last + rest).any(is_graph),
             // Other work may follow the last step, such as an evaluation.
-            false => self.has_most_of_one(*at),
+            false => self.has_most_of_one(*at) && !self.is_other_work(*at, &begins),
         };
-        begins.extend(at.filter(is_step));
+        let at = at.filter(is_step);
+        begins.extend(at);
         begins.dedup();
+        if !launches {
+            self.add_unloaded(symbols, &mut begins);
+        }
         begins
+    }
+
+    /// Whether the entries after the last step are more like the work that followed an earlier one than like a step.
+    fn is_other_work(&self, at: usize, begins: &[usize]) -> bool {
+        let rest = || self.entries[at..].iter().map(|it| it.symbol);
+        let alike = |other: &mut dyn Iterator<Item = u32>| {
+            rest().zip(other).take_while(|it| it.0 == it.1).count()
+        };
+        let of_step = alike(&mut self.model.iter().copied());
+        let others = begins
+            .windows(2)
+            .map(|pair| (self.end_before(pair), pair[1]));
+        let others = others.filter(|(from, until)| from < until);
+        let of_others = others.map(|(from, until)| {
+            let other = self.entries[from..until].iter();
+            alike(&mut other.map(|it| it.symbol))
+        });
+        of_step < self.period() && of_others.max().is_some_and(|it| it > of_step)
+    }
+
+    /// Adds the last steps of a loop that loads its data ahead: they have all of the usual content but the loads.
+    fn add_unloaded(&self, symbols: &Symbols, begins: &mut Vec<usize>) {
+        let loads = |symbol: u32| symbols.kind(symbol).loads();
+        let work: Vec<u32> = self
+            .model
+            .iter()
+            .copied()
+            .filter(|it| !loads(*it))
+            .collect();
+        let has_loads = work.len() < self.period();
+        if !has_loads || work.len() * 2 <= self.period() {
+            return;
+        }
+        let usual: FxHashSet<u32> = work.iter().copied().collect();
+        let mut last = begins.last().copied();
+        for _ in 0..WARMING {
+            let next = last.and_then(|it| self.end_of_work(it, &work, &usual));
+            last = next.filter(|it| self.end_of_work(*it, &work, &usual).is_some());
+            begins.extend(last);
+        }
+    }
+
+    /// The place of the next usual entry after the one that this work ends with. `None` if the work does not follow in its order.
+    fn end_of_work(&self, from: usize, work: &[u32], usual: &FxHashSet<u32>) -> Option<usize> {
+        let rest = self.entries.get(from..)?.iter().zip(from..);
+        let rest = rest.take(self.period() * 3 / 2 + 1);
+        let own = rest.filter(|it| usual.contains(&it.0.symbol));
+        let own: Vec<(u32, usize)> = own.map(|it| (it.0.symbol, it.1)).collect();
+        let is_whole = own.len() >= work.len();
+        let same = own.iter().zip(work).all(|it| it.0.0 == *it.1);
+        let next = own.get(work.len()).map_or(self.entries.len(), |it| it.1);
+        (is_whole && same).then_some(next)
     }
 
     /// Whether most of the usual content follows.

@@ -155,6 +155,77 @@ fn programs_without_a_loop_have_no_steps() {
     }
 }
 
+/// A copy to the device, and one to the host.
+const LOAD: &str = "aclrtMemcpy2dAsync(64,1000,64,5000,64,1,1)";
+const RESULT: &str = "aclrtMemcpy2dAsync(64,9000,64,2000,64,1,2)";
+
+fn empty() -> Program {
+    Program {
+        text: String::new(),
+        now: 10,
+        busy: 0,
+        marks: Vec::new(),
+    }
+}
+
+fn count(program: &Program) -> usize {
+    let timeline = Timeline::parse(&program.text).expect("a timeline");
+    let steps = found(&timeline.trace(), StepDefinition::Any);
+    steps.expect("it repeats").cuts.len()
+}
+
+/// A loop that copies the data of a later step to the device, so the last steps have no copy.
+#[test]
+fn the_last_steps_of_a_loop_that_loads_ahead_are_found() {
+    for (ahead, waits_every) in [(1, 1), (1, 3), (2, 1), (3, 4)] {
+        let mut dice = Dice(ahead);
+        let mut program = empty();
+        let steps = 20 + dice.roll(5);
+        for step in -(ahead as i64)..steps {
+            if step + (ahead as i64) < steps {
+                program.ask(&mut dice, LOAD, 10);
+            }
+            if step < 0 {
+                continue;
+            }
+            for operator in ["MatMul", "Add", "Gelu", "MatMul", "Add", "Loss"] {
+                program.ask(&mut dice, operator, 12);
+            }
+            if step % waits_every == 0 {
+                program.sync();
+            }
+        }
+        program.sync();
+        assert_eq!(count(&program), steps as usize, "{ahead} ahead");
+    }
+}
+
+#[test]
+fn an_evaluation_after_the_last_step_is_none() {
+    let mut dice = Dice(1);
+    let mut program = empty();
+    let forward = [
+        "MatMul", "Add", "MatMul", "Add", "MatMul", "Add", "MatMul", "Add",
+    ];
+    for step in 0..24 {
+        program.ask(&mut dice, LOAD, 10);
+        for operator in forward {
+            program.ask(&mut dice, operator, 12);
+        }
+        program.ask(&mut dice, "Adam", 12);
+        program.sync();
+        for _ in 0..if step % 8 == 7 { 3 } else { 0 } {
+            program.ask(&mut dice, LOAD, 10);
+            for operator in forward {
+                program.ask(&mut dice, operator, 12);
+            }
+            program.ask(&mut dice, RESULT, 5);
+            program.sync();
+        }
+    }
+    assert_eq!(count(&program), 24);
+}
+
 #[test]
 fn steps_begin_with_the_launch_of_a_graph() {
     let mut text = String::new();

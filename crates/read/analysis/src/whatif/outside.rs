@@ -5,6 +5,7 @@
 //! seems to wait for that. Such a wait is a separate kind of link. Pauses without an explanation may be waits as well, so they
 //! count in the errors of predictions.
 
+mod background;
 mod clock;
 mod follows;
 mod handover;
@@ -34,6 +35,9 @@ const LEAST_NS: i64 = 20_000;
 /// Calls of a thread that are looked at for the end of another thread's pause.
 const RECENT: usize = 16;
 
+/// Pauses of which a smaller part may be waits are work of the thread, as a divisor.
+const LEAST_UNEXPLAINED: i64 = 4;
+
 /// Links that are kept on the way; with more candidates nothing is learnt.
 const MOST: usize = 1 << 20;
 
@@ -52,6 +56,8 @@ pub(super) struct PauseResult {
     pub(super) unexplained: i64,
     /// Calls after a pause that a clock ended.
     pub(super) clocked: Vec<LanePosition>,
+    /// Threads that make calls at regular times until the program ends.
+    pub(super) background: BTreeSet<usize>,
     /// All pauses between the same two calls, and half of their spread.
     pub(super) repeated: (i64, i64),
     /// All pauses that are no work of the thread, where they are wanted.
@@ -121,9 +127,16 @@ pub(super) fn learn(facts: &Facts, keeps_pauses: bool) -> PauseResult {
         }
     }
     for (process, threads) in processes {
+        let background: BTreeSet<usize> = match threads.len() {
+            1 => BTreeSet::new(),
+            _ => background::of(facts, &threads).collect(),
+        };
+        let others = threads.iter().filter(|it| !background.contains(it));
+        let others: Vec<usize> = others.copied().collect();
+        learnt.background.extend(background);
         let joins = match threads.len() {
             1 => Vec::new(),
-            _ => joins::of(facts, &threads),
+            _ => joins::of(facts, &others),
         };
         let functions = host_functions(facts, process);
         let is_alone = threads.len() == 1 && functions.is_empty();
@@ -132,6 +145,9 @@ pub(super) fn learn(facts: &Facts, keeps_pauses: bool) -> PauseResult {
         sweep.joined = joins.iter().map(|it| it.call).collect();
         joins.iter().for_each(|it| learnt.take_join(facts, it));
         sweep.run(facts, &mut learnt);
+    }
+    for (thread, _) in &learnt.awaited {
+        learnt.background.remove(&(*thread as usize));
     }
     learnt.links.sort_by_key(|it| it.to);
     learnt.clocked.sort_unstable();
@@ -251,6 +267,7 @@ impl<'f> Sweep<'f> {
             });
             self.kept += 1;
         };
+        let mut earlier = Vec::new();
         for (other, walker) in self.walkers.iter().enumerate().filter(|it| it.0 != number) {
             let thread = self.threads[other];
             let place = |ordinal| LanePosition::new(LaneCode::thread(thread), ordinal);
@@ -258,6 +275,10 @@ impl<'f> Sweep<'f> {
             for done in walker.ended(since, call.begin) {
                 let source = Source::Calls(thread as u32, done.call.shape);
                 add(source, place(done.ordinal), done.call.end, next);
+            }
+            if let Some(done) = walker.waited_before(since) {
+                let source = Source::Calls(thread as u32, done.call.shape);
+                earlier.push((source, place(done.ordinal), done.call.end));
             }
         }
         while let Some(function) = self.functions.get(self.begun)
@@ -283,33 +304,56 @@ impl<'f> Sweep<'f> {
                 );
             }
         }
+        for (source, from, at) in earlier {
+            let endings = pauses.earlier.entry(source).or_default();
+            endings.push(Ending {
+                from,
+                to,
+                next: None,
+                since,
+                at,
+                lag: call.begin - at,
+            });
+            self.kept += 1;
+        }
     }
 
     /// Finds the calls and functions that seem to end the pauses of each site.
     fn judge(self, facts: &Facts, learnt: &mut PauseResult) {
-        let mut sites: Vec<(Site, Pauses)> = self.sites.into_iter().collect();
-        sites.sort_unstable_by_key(|it| it.0);
         let lasts = facts.range().duration();
+        let interval = |source: Source| {
+            let count = match source {
+                Source::Calls(thread, shape) => {
+                    let place = self.threads.iter().position(|it| *it == thread as usize);
+                    place.map_or(1, |it| self.walkers[it].counts[shape as usize] as usize)
+                }
+                Source::FunctionEnds(stream) | Source::FunctionBegins(stream) => self
+                    .functions
+                    .iter()
+                    .filter(|it| it.stream == stream)
+                    .count(),
+            };
+            lasts / count.max(1) as i64
+        };
+        let mut sites: Vec<(Site, Pauses)> = Vec::new();
+        for (site, pauses) in self.sites {
+            let is_known = matches!(pauses.ended_by(interval), Verdict::By(_) | Verdict::Clock);
+            let parts = match is_known || self.is_alone {
+                true => Err(pauses),
+                false => pauses.split(),
+            };
+            match parts {
+                Ok(parts) => sites.extend(parts.map(|it| (site, it))),
+                Err(whole) => sites.push((site, whole)),
+            }
+        }
+        sites.sort_by_key(|it| it.0);
         let mut rare: Vec<(Site, &Pauses)> = Vec::new();
         let mut known: Vec<(Site, PauseEnd<'_>)> = Vec::new();
         for (site, pauses) in &sites {
             let (total, spread) = pauses.total_and_spread();
             learnt.repeated.0 = learnt.repeated.0.saturating_add(total);
             learnt.repeated.1 = learnt.repeated.1.saturating_add(spread);
-            let interval = |source: Source| {
-                let count = match source {
-                    Source::Calls(thread, shape) => {
-                        let place = self.threads.iter().position(|it| *it == thread as usize);
-                        place.map_or(1, |it| self.walkers[it].counts[shape as usize] as usize)
-                    }
-                    Source::FunctionEnds(stream) | Source::FunctionBegins(stream) => self
-                        .functions
-                        .iter()
-                        .filter(|it| it.stream == stream)
-                        .count(),
-                };
-                lasts / count.max(1) as i64
-            };
             match pauses.ended_by(interval) {
                 _ if self.is_alone => learnt.take_clocked(*site, pauses),
                 Verdict::By(found) => {
@@ -330,7 +374,7 @@ impl<'f> Sweep<'f> {
                 .filter(|it| (it.0.0, it.0.2) == (site.0, site.2));
             match alike.filter_map(|it| pauses.ended_like(&it.1)).next() {
                 Some(found) => learnt.take(facts, site, &found),
-                None => learnt.take_unexplained(site, pauses),
+                None => learnt.take_unexplained(site, pauses, interval),
             }
         }
     }
@@ -400,9 +444,12 @@ impl PauseResult {
     }
 
     /// The pauses of a site, of which no cause is known.
-    fn take_unexplained(&mut self, site: Site, pauses: &Pauses) {
-        self.unexplained += pauses.total();
-        self.keep(site, pauses.calls.iter().copied());
+    fn take_unexplained(&mut self, site: Site, pauses: &Pauses, interval: impl Fn(Source) -> i64) {
+        let unexplained = pauses.unexplained(interval);
+        self.unexplained = self.unexplained.saturating_add(unexplained);
+        if unexplained * LEAST_UNEXPLAINED > pauses.total() {
+            self.keep(site, pauses.calls.iter().copied());
+        }
     }
 
     /// Those pauses of a site that this has not ended.
@@ -433,6 +480,11 @@ impl Walker<'_> {
         let waited = ended.clone().find(|it| it.waits);
         let is_other = |it: &&BegunCall| last.is_some_and(|last| last.call.shape != it.call.shape);
         last.into_iter().chain(waited.filter(is_other))
+    }
+
+    /// The last call that waited and ended before this time.
+    fn waited_before(&self, at: i64) -> Option<&BegunCall> {
+        self.done.iter().find(|it| it.waits && it.call.end <= at)
     }
 
     /// The place of the first call that this thread may have made after it had waited for one that paused in this time.

@@ -56,6 +56,8 @@ pub(super) struct Index {
     is_mutual: bool,
     /// Calls after a pause that a clock ended, in order.
     pub(super) clocked: Vec<LanePosition>,
+    /// Threads that make calls at regular times until the program ends.
+    pub(super) background: BTreeSet<usize>,
     /// How long a thread takes to go on after another one.
     pub(super) handover_lag: i64,
     /// The part by which the host's time may differ in another run.
@@ -99,6 +101,7 @@ impl Index {
             host_spread: host_spread(outside.repeated),
             outside_ns: outside.unexplained,
             clocked: outside.clocked,
+            background: outside.background,
             ..Self::default()
         };
         let (mut syncs, mut tallies) = (sync_rewrite::sync_tasks(&links), Tallies::default());
@@ -310,6 +313,9 @@ const MANY_POLLS: f64 = 16.0;
 /// the times of loops are taken as random.
 const RANDOM_PART: f64 = 0.2;
 
+/// By this part of the time between two queries, the mean of these times may differ in another run.
+const LOCKED_PART: f64 = 0.25;
+
 impl PollLags {
     fn add(&mut self, facts: &Facts, call: &Call, released: Option<i64>) {
         let shape = facts.call_shapes.get(call.shape as usize);
@@ -332,7 +338,11 @@ impl PollLags {
             return periods;
         }
         // Three standard deviations of the difference of two sums.
-        let off = 3.0 * (2.0 * self.count).sqrt() * deviation;
+        let random = 3.0 * (2.0 * self.count).sqrt() * deviation;
+        // A loop begins with its wait, so its queries come at the same times after the begin: the mean depends on the duration.
+        let period = periods as f64 / self.count;
+        let usual = (mean - period / 2.0).abs().max(period * LOCKED_PART);
+        let off = random.hypot(usual * self.count);
         periods.min(off.ceil() as i64)
     }
 }

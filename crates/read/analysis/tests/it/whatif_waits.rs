@@ -222,3 +222,89 @@ fn the_error_holds_a_call_that_is_left_out() {
     assert!((1_950..2_100).contains(&time), "{time}");
     assert!((1_000..1_500).contains(&error), "{error}");
 }
+
+/// The first thread works. The second one makes a call every `period` until the first one ends.
+fn watched(period: i64) -> String {
+    let (mut text, mut now) = (String::new(), 0);
+    for _ in 0..40 {
+        let (end, round) = round(1, now, 1_500, "A");
+        text += &round;
+        now = end + 20;
+    }
+    let looks = now / period;
+    for look in 0..=looks {
+        let at = 10 + look * period + look % 3;
+        text += &format!("t2: aclrtGetMemInfo[{at}us..{}us]\n", at + 2);
+    }
+    let last = now.max(10 + looks * period) + 40;
+    text + &format!("t1: aclrtFree(1)[{last}us..{}us]\n", last + 1)
+}
+
+#[test]
+fn a_thread_that_looks_now_and_then_does_not_hold_the_end() {
+    let report = predicted(&watched(2_000), faster("A"));
+    let (time, error) = saved(&report);
+    // 40 rounds of 750 µs.
+    assert!((29_000..=30_000).contains(&time), "{time}");
+    assert!(error < 5_000, "{error}");
+}
+
+/// A thread submits each round, and waits for the results of another thread in every fourth one.
+fn every_fourth() -> String {
+    let mut dice = Dice(9);
+    let (mut text, mut now) = (String::new(), 0);
+    for number in 0..80 {
+        let (end, first) = round(1, now, 500, "A");
+        text += &first;
+        now = end + 40 + dice.roll(9);
+        if number % 4 == 3 {
+            let (ready, other) = round(2, end + 10 + dice.roll(9), 2_000 + dice.roll(60), "B");
+            text += &other;
+            now = ready + 10 + dice.roll(5);
+        }
+    }
+    text
+}
+
+#[test]
+fn a_wait_in_some_rounds_alone_is_found() {
+    let report = predicted(&every_fourth(), faster("B"));
+    let waits = report.handovers.iter().map(|it| (it.tid, it.count));
+    let waits: Vec<_> = waits.collect();
+    assert!(
+        waits.contains(&(1001, 20)) || waits.contains(&(1001, 19)),
+        "{waits:?}"
+    );
+    let (time, error) = saved(&report);
+    // 20 rounds of 1,015 µs.
+    assert!((19_000..21_500).contains(&time), "{time}");
+    assert!(error < 6_000, "{error}");
+}
+
+/// Two threads that have nothing to do with each other. The pauses of the second one are work of very different durations.
+fn apart() -> String {
+    let mut dice = Dice(4);
+    let (mut text, mut now) = (String::new(), 0);
+    for _ in 0..80 {
+        let (end, round) = round(1, now, 1_200, "A");
+        text += &round;
+        now = end + 100 + dice.roll(100);
+    }
+    let mut now = 5;
+    for _ in 0..60 {
+        let (end, round) = round(2, now, 700, "B");
+        text += &round;
+        now = end + 300 + dice.roll(900);
+    }
+    text
+}
+
+#[test]
+fn pauses_that_follow_nothing_are_no_waits() {
+    let report = predicted(&apart(), faster("A"));
+    assert!(report.handovers.is_empty(), "{:?}", report.handovers);
+    let (time, error) = saved(&report);
+    assert!(time > 10_000, "{time}");
+    // They take 45 ms in all.
+    assert!(error < 20_000, "{error}");
+}

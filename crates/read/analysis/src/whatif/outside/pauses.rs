@@ -1,16 +1,16 @@
 //! The pauses of a thread between the same two calls, and what seems to end them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::clock::is_clocked;
-use super::follows::follows;
+use super::follows::{follows, most_fixed, most_followed};
 use crate::whatif::links::{LanePosition, Link, LinkKind};
 
 /// Fewer pauses show nothing.
 const LEAST_ROUNDS: usize = 4;
 
-/// Parts of the pauses that a candidate ends: nine of ten.
-const ENDS: (usize, usize) = (9, 10);
+/// Parts of the pauses that a candidate ends: four of five.
+const ENDS: (usize, usize) = (4, 5);
 
 /// Pauses that differ by no more than this part of their length all take the same time.
 const STEADY: i64 = 20;
@@ -74,7 +74,14 @@ pub(super) struct Pauses {
     /// The calls after them.
     pub(super) calls: Vec<u32>,
     pub(super) endings: BTreeMap<Source, Vec<Ending>>,
+    /// Waits of other threads that ended before the pause: these threads may have worked until its end.
+    pub(super) earlier: BTreeMap<Source, Vec<Ending>>,
 }
+
+/// Pauses of two kinds: the long ones are usually this number of times as long as the short ones, and this part of the differences
+/// of all is between the kinds.
+const APART: f64 = 3.0;
+const BETWEEN: f64 = 0.8;
 
 /// The result for the pauses of a site.
 pub(super) enum Verdict<'p> {
@@ -149,6 +156,61 @@ impl Pauses {
         self.lengths.iter().sum()
     }
 
+    /// The time of the pauses that may be waits for other threads or for functions on the host.
+    pub(super) fn unexplained(&self, interval: impl Fn(Source) -> i64) -> i64 {
+        // By the call after a pause: the largest part.
+        let mut parts: BTreeMap<u32, f64> = BTreeMap::new();
+        let sources: BTreeSet<Source> = self
+            .endings
+            .keys()
+            .chain(self.earlier.keys())
+            .copied()
+            .collect();
+        for source in sources {
+            let of =
+                |all: &BTreeMap<Source, Vec<Ending>>| all.get(&source).cloned().unwrap_or_default();
+            let (within, before) = (of(&self.endings), of(&self.earlier));
+            let known: BTreeSet<u32> = within.iter().map(|it| it.to.ordinal()).collect();
+            let rest = before.iter().filter(|it| !known.contains(&it.to.ordinal()));
+            let lags = within.iter().chain(rest).map(|it| it.lag);
+            let fixed = most_fixed(lags, interval(source));
+            for endings in [within, before] {
+                let most = most_followed(&endings).min(fixed);
+                for ending in endings {
+                    let part = parts.entry(ending.to.ordinal()).or_default();
+                    *part = part.max(most);
+                }
+            }
+        }
+        let each = self.lengths.iter().zip(&self.calls);
+        let each = each.map(|(length, call)| {
+            let part = parts.get(call).copied().unwrap_or(0.0);
+            (*length as f64 * part) as i64
+        });
+        each.sum()
+    }
+
+    /// The short ones and the long ones, if there are two kinds: a thread may wait in each fourth round alone.
+    pub(super) fn split(self) -> Result<[Self; 2], Self> {
+        let Some(least) = least_long(&self.lengths) else {
+            return Err(self);
+        };
+        let mut parts = [Self::default(), Self::default()];
+        let part_of = |length: i64| usize::from(length >= least);
+        for ((length, end), call) in self.lengths.iter().zip(&self.ends).zip(&self.calls) {
+            parts[part_of(*length)].add(*call, (end - length, *end));
+        }
+        for (source, ending) in all_endings(self.endings) {
+            let part = &mut parts[part_of(ending.at + ending.lag - ending.since)];
+            part.endings.entry(source).or_default().push(ending);
+        }
+        for (source, ending) in all_endings(self.earlier) {
+            let part = &mut parts[part_of(ending.at + ending.lag - ending.since)];
+            part.earlier.entry(source).or_default().push(ending);
+        }
+        Ok(parts)
+    }
+
     /// The same ends all of these pauses, and as soon.
     pub(super) fn ended_like(&self, other: &PauseEnd<'_>) -> Option<PauseEnd<'_>> {
         let endings = self.endings.get(&other.source)?;
@@ -158,7 +220,8 @@ impl Pauses {
 
     /// A candidate ends most pauses, and soon. Of several, the one that ends more of them, or sooner, is taken. Its usual lag
     /// must be short compared with its interval, else this would be chance; and it must vary no more than the pauses do, unless
-    /// it is much shorter. A candidate with a longer lag is taken if the pauses follow it: the thread works after its wait.
+    /// it is much shorter. A candidate with a longer lag is taken if the pauses follow it, and if the lags differ little compared with
+    /// its interval: the thread works after its wait.
     pub(super) fn ended_by(&self, interval: impl Fn(Source) -> i64) -> Verdict<'_> {
         let count = self.lengths.len();
         if count < LEAST_ROUNDS {
@@ -182,7 +245,7 @@ impl Pauses {
                 |it: PauseEnd<'_>| (it.endings.len(), lags.second) < (endings.len(), it.lag);
             let place = match is_soon && is_steady {
                 true => &mut best,
-                false if are_followed && lags.third < interval(*source) => &mut followed,
+                false if are_followed && 4 * lags.spread() <= interval(*source) => &mut followed,
                 false => continue,
             };
             if place.is_none_or(is_better) {
@@ -210,6 +273,41 @@ impl Pauses {
             (None, None) => Verdict::Unknown,
         }
     }
+}
+
+/// The length of the shortest long pause, if there are short and long ones: where the variance between two kinds is largest.
+fn least_long(lengths: &[i64]) -> Option<i64> {
+    let mut sorted = lengths.to_vec();
+    sorted.sort_unstable();
+    // Times of different sizes differ by factors.
+    let logarithms: Vec<f64> = sorted.iter().map(|it| (*it.max(&1) as f64).ln()).collect();
+    let (count, sum) = (sorted.len() as f64, logarithms.iter().sum::<f64>());
+    let mean = sum / count;
+    let of_all: f64 = logarithms.iter().map(|it| (it - mean).powi(2)).sum();
+    let (mut best, mut below) = ((0.0, 0), 0.0);
+    for (place, own) in logarithms.iter().enumerate() {
+        let short = place as f64;
+        let is_inside = place >= LEAST_ROUNDS && place + LEAST_ROUNDS <= sorted.len();
+        if is_inside && sorted[place] > sorted[place - 1] {
+            let apart = below / short - (sum - below) / (count - short);
+            let between = short * (count - short) / count * apart.powi(2);
+            if between > best.0 {
+                best = (between, place);
+            }
+        }
+        below += own;
+    }
+    let (between, place) = best;
+    let usual = |part: &[i64]| part.get(part.len() / 2).copied().unwrap_or(0) as f64;
+    let (short, long) = sorted.split_at(place);
+    let are_two = between >= BETWEEN * of_all && usual(long) >= APART * usual(short);
+    (place > 0 && are_two).then(|| sorted[place])
+}
+
+/// Endings with their sources.
+fn all_endings(all: BTreeMap<Source, Vec<Ending>>) -> impl Iterator<Item = (Source, Ending)> {
+    let each = all.into_iter();
+    each.flat_map(|(source, endings)| endings.into_iter().map(move |it| (source, it)))
 }
 
 /// The values that a quarter, half and three quarters of some values do not exceed.

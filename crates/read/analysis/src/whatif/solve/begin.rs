@@ -76,7 +76,7 @@ impl<'f> ThreadLane<'f> {
             false => (pause, 0),
         };
         if !is_first && (ends_late || own_lag < 0) {
-            shared.ends(&self.row, self.ahead);
+            self.ends(shared);
         }
         let started = targets.start.and_then(|it| shared.value(it));
         let shown = targets.shown.and_then(|it| shared.value(it));

@@ -72,6 +72,8 @@ pub(super) struct ThreadLane<'f> {
     waiting: Vec<(LaneNeed, usize)>,
     /// It continues without its target.
     pub(super) is_forced: bool,
+    /// It makes calls until the program ends.
+    is_background: bool,
 }
 
 impl<'f> ThreadLane<'f> {
@@ -105,6 +107,7 @@ impl<'f> ThreadLane<'f> {
             skipped: FxHashMap::default(),
             waiting: Vec::new(),
             is_forced: false,
+            is_background: index.background.contains(&number),
         }
     }
 
@@ -140,7 +143,7 @@ impl<'f> ThreadLane<'f> {
         match self.call {
             Some(_) => LaneProgress::On,
             None => {
-                shared.ends(&self.row, self.ahead);
+                self.ends(shared);
                 LaneProgress::Done
             }
         }
@@ -160,7 +163,7 @@ impl<'f> ThreadLane<'f> {
         } else if let Some(reached) = self.reached {
             let lag = call.begin - reached;
             if lag < 0 || ends_late {
-                shared.ends(&self.row, self.ahead);
+                self.ends(shared);
             }
             if take_at(&mut self.clocked, place, |it| *it).is_empty() {
                 self.ahead += lag;
@@ -180,6 +183,13 @@ impl<'f> ThreadLane<'f> {
         }
         self.waits = left;
         Ok(())
+    }
+
+    /// A call ends then, which may be the last one.
+    pub(super) fn ends(&self, shared: &mut SolverContext<'f>) {
+        if !self.is_background {
+            shared.ends(&self.row, self.ahead);
+        }
     }
 
     /// Says when the tasks of a call were submitted.

@@ -14,7 +14,7 @@
 //! - the time that unusual latencies take: another run has others,
 //! - how much longer the program takes if the host takes longer, by half of the spread of pauses between the same two calls. Work of a
 //!   thread before its first task differs more,
-//! - a 256th of the time: runs of one program differ by at least this,
+//! - a 128th of the time: runs of one program differ by at least this,
 //! - the tracer overhead, as far as the end depends on it: it is in the recording, and a run without the tool has none.
 //!
 //! Others are added: how far the unchanged simulation is off from the recording; the unknown time of tasks without
@@ -35,7 +35,7 @@ use super::wait_index::{CallSums, Index};
 use crate::stats::CallSite;
 
 /// Runs of one program differ by at least this part, as a divisor: the host is late now and then.
-const RERUNS: i64 = 256;
+const RERUNS: i64 = 128;
 
 /// The share of time for which a stream works.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

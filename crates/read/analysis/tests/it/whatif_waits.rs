@@ -106,7 +106,7 @@ fn a_thread_that_a_clock_wakes_saves_nothing() {
     let (time, error) = saved(&predicted(&ticks, faster("A")));
     // Only the last round is shorter.
     assert_eq!(time, 1_000);
-    assert!(error < 2_000, "{error}");
+    assert!(error < 3_000, "{error}");
     // Work that becomes too long for the period delays the later rounds.
     let names = BTreeSet::from(["A".to_owned()]);
     let slower = Change::Operation { names, factor: 3.0 };

@@ -15,6 +15,9 @@ const ENDS: (usize, usize) = (4, 5);
 /// Pauses that differ by no more than this part of their length all take the same time.
 const STEADY: i64 = 20;
 
+/// Work of a thread would end in any part of the time between two candidates: seldom in the first one of this number.
+const SOON: i64 = 10;
+
 /// A possible end of pauses: calls of a shape of a thread, or functions on the host of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Source {
@@ -158,6 +161,7 @@ impl Pauses {
 
     /// The time of the pauses that may be waits for other threads or for functions on the host.
     pub(super) fn unexplained(&self, interval: impl Fn(Source) -> i64) -> i64 {
+        let usual = Quartiles::of(self.lengths.iter().copied()).second;
         // By the call after a pause: the largest part.
         let mut parts: BTreeMap<u32, f64> = BTreeMap::new();
         let sources: BTreeSet<Source> = self
@@ -173,7 +177,9 @@ impl Pauses {
             let known: BTreeSet<u32> = within.iter().map(|it| it.to.ordinal()).collect();
             let rest = before.iter().filter(|it| !known.contains(&it.to.ordinal()));
             let lags = within.iter().chain(rest).map(|it| it.lag);
-            let fixed = most_fixed(lags, interval(source));
+            // Before a pause, the times of waits alone are known.
+            let most = if before.is_empty() { usual } else { i64::MAX };
+            let fixed = most_fixed(lags, interval(source).min(most));
             for endings in [within, before] {
                 let most = most_followed(&endings).min(fixed);
                 for ending in endings {
@@ -250,6 +256,7 @@ impl Pauses {
             };
             if place.is_none_or(is_better) {
                 let least = (2 * lags.spread()).max(lengths.second / STEADY);
+                let is_very_soon = lags.third.saturating_mul(SOON) <= interval(*source);
                 *place = Some(PauseEnd {
                     source: *source,
                     endings,
@@ -257,7 +264,7 @@ impl Pauses {
                     most: lags.third,
                     wake: if is_soon { lags.third } else { 0 },
                     spread: lags.spread(),
-                    may_be_own: lengths.spread() <= least && !are_followed,
+                    may_be_own: lengths.spread() <= least && !are_followed && !is_very_soon,
                 });
             }
         }

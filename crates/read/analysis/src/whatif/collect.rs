@@ -472,6 +472,7 @@ impl Collect {
             // Sums from the begin of the recording.
             if let (Some(known), Some(last)) = (known, series.last()) {
                 known.overhead = last.own_ns().max(known.overhead);
+                known.reading = last.reading_ns.max(known.reading);
             }
         }
     }

@@ -28,6 +28,8 @@ pub(super) struct Thread {
     pub(super) tid: u32,
     /// What recording has cost it.
     pub(super) overhead: u64,
+    /// The part of it for reading the times of tasks.
+    pub(super) reading: u64,
     pub(super) calls: Calls,
     /// The begin of its first call.
     pub(super) first: Option<i64>,
@@ -41,6 +43,7 @@ impl Thread {
             process,
             tid,
             overhead: 0,
+            reading: 0,
             calls: Calls::default(),
             first: None,
             last_submission: None,

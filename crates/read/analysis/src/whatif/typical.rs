@@ -40,7 +40,7 @@ pub(super) enum LatencySource {
     OwnWork,
     /// As [`Self::Own`], but a thread that others seem to wait for waits for them too.
     Mutual,
-    /// As [`Self::Own`], but calls that submit take less by the tracer overhead, and so do their submissions.
+    /// As [`Self::Own`], but calls that submit or wait take less by the tracer overhead, and so do submissions.
     Untraced,
     /// As [`Self::Own`], but the host takes longer, by as much as it may differ from run to run.
     SlowHost,

@@ -45,8 +45,9 @@ pub(super) struct Index {
     pub(super) typical: Typical,
     /// By the shape of calls: their time without waits.
     pub(super) own: Vec<CallSums>,
-    /// By thread: the tracer overhead of each call that submits.
+    /// By thread: the tracer overhead of each call that submits, and of each that waited.
     pub(super) overheads: Vec<i64>,
+    pub(super) readings: Vec<i64>,
     /// How threads seem to wait for each other outside of AscendCL.
     pub(super) handovers: Vec<Handover>,
     /// Threads, and shapes of their calls after which another thread seems to go on.
@@ -94,6 +95,7 @@ impl Index {
             may_be_own: links.iter().any(|it| it.way.is_possible()),
             is_mutual: links.iter().any(|it| it.way == LinkKind::Reverse),
             overheads: overheads(facts),
+            readings: readings(facts, &calls),
             handovers: outside.found,
             awaited: outside.awaited,
             handover_lag: outside.lag,
@@ -168,7 +170,8 @@ impl Index {
     /// The ways in which a program is simulated, of which the first one gives the prediction.
     pub(super) fn manners(&self) -> impl Iterator<Item = LatencySource> {
         let (may_be_own, is_mutual) = (self.may_be_own, self.is_mutual);
-        let is_traced = self.overheads.iter().any(|it| *it > 0);
+        let mut costs = self.overheads.iter().chain(&self.readings);
+        let is_traced = costs.any(|it| *it > 0);
         LatencySource::ALL.into_iter().filter(move |it| match it {
             LatencySource::OwnWork => may_be_own,
             LatencySource::Mutual => is_mutual,
@@ -197,11 +200,22 @@ fn host_spread((total, spread): (i64, i64)) -> f64 {
     part.clamp(HOST_SPREAD.0, HOST_SPREAD.1)
 }
 
-/// The tracer overhead of each call that submits, by thread. Other calls have little of it.
+/// The tracer overhead of each call that waited, by thread: it reads the times of tasks.
+fn readings(facts: &Facts, waited: &[WaitTimes]) -> Vec<i64> {
+    let each = facts.threads.iter().enumerate().map(|(number, thread)| {
+        let own = of_lane(waited, LaneCode::thread(number), |it| it.place);
+        let each = thread.reading.checked_div(own.len() as u64).unwrap_or(0);
+        i64::try_from(each).unwrap_or(i64::MAX)
+    });
+    each.collect()
+}
+
+/// The tracer overhead of each call that submits, by thread. Others have little of it, but for those that wait.
 fn overheads(facts: &Facts) -> Vec<i64> {
     let shapes = &facts.call_shapes;
     let each = facts.threads.iter().map(|thread| {
-        if thread.overhead == 0 {
+        let overhead = thread.overhead.saturating_sub(thread.reading);
+        if overhead == 0 {
             return 0;
         }
         let submits = |call: &Call| {
@@ -210,7 +224,7 @@ fn overheads(facts: &Facts) -> Vec<i64> {
                 .is_some_and(|it| it.tasks > 0)
         };
         let count = thread.calls.iter().filter(submits).count() as u64;
-        let each = thread.overhead.checked_div(count).unwrap_or(0);
+        let each = overhead.checked_div(count).unwrap_or(0);
         i64::try_from(each).unwrap_or(i64::MAX)
     });
     each.collect()

@@ -48,6 +48,8 @@ pub(super) struct ThreadLane<'f> {
     ordinal: u32,
     /// The tracer overhead of each call that submits.
     pub(super) overhead: i64,
+    /// The same of each call that waited.
+    reading: i64,
     /// A call before submitted something.
     has_submitted: bool,
     /// The call began.
@@ -92,6 +94,7 @@ impl<'f> ThreadLane<'f> {
             calls,
             ordinal: 0,
             overhead: index.overheads.get(number).copied().unwrap_or(0),
+            reading: index.readings.get(number).copied().unwrap_or(0),
             has_submitted: false,
             is_inside: false,
             reached: None,
@@ -288,6 +291,10 @@ impl<'f> ThreadLane<'f> {
         let returning = shared.index.typical.returning.middle;
         let lags = LatencySource::ALL.map(|manner| match (released, manner) {
             (Some(_), LatencySource::Usual) if !shape.copies && !shape.polls => returning,
+            (Some(released), LatencySource::Untraced) => {
+                let own = call.end - released;
+                own - self.reading.clamp(0, own.max(0))
+            }
             (Some(released), _) => call.end - released,
             (None, _) => call.end - call.begin,
         });

@@ -13,7 +13,7 @@ use ascend_trace_analysis::diff::Diff;
 use ascend_trace_analysis::memory::MemoryUsageFold;
 use ascend_trace_analysis::stats::Tables;
 use ascend_trace_analysis::steps::Report;
-use ascend_trace_analysis::whatif::WhatIf;
+use ascend_trace_analysis::whatif::{WhatIf, judge_costs};
 use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::Recording;
 use ascend_trace_report::{MemoryFold, Page, PeerWaits, StepSeries, TimelineFold, slowest};
@@ -107,7 +107,7 @@ fn page(args: &ReportPageArgs, file: &Path, recording: &mut Recording) -> anyhow
     let span = recording.span().unwrap_or_default();
     let timeline = TimelineFold::of_range(span, recording.entities(), TIMELINE);
     let folds = (
-        (Tables::within(recording.span()), Findings::default()),
+        (Tables::within(recording.span()), Findings::to_be_judged()),
         (
             timeline,
             (
@@ -117,8 +117,9 @@ fn page(args: &ReportPageArgs, file: &Path, recording: &mut Recording) -> anyhow
         ),
     );
     let found = folds.of_recording(recording, WindowSize::default(), |_| true)?;
-    let ((mut stats, findings), (timeline, ((communication, waits), (memory, usage)))) =
+    let ((mut stats, mut findings), (timeline, ((communication, waits), (memory, usage)))) =
         found.context("it was cancelled")?;
+    judge_costs(&mut findings, recording, WindowSize::default())?;
     // The document `steps` has them.
     stats.steps.clear();
     page.add("stats", &ReportDocument::of(&stats, head(recording)), STATS)?;

@@ -128,3 +128,62 @@ fn the_text_names_the_largest_holders() {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
 }
+
+/// Physical memory has a handle, and addresses that come and go.
+#[test]
+fn memory_by_handle_is_that_of_the_runtime() {
+    let recording = Run::new(&program("physical_memory"))
+        .soft("memory=1073741824")
+        .options(&["--stacks"])
+        .traced();
+    let out = recording.outcome.out();
+    let counts = out.split_whitespace().map(|it| it.parse().unwrap());
+    let counts: Vec<u64> = counts.collect();
+    let found = document(&recording);
+    let places = found["places"].as_array().unwrap();
+    let [device] = &places[..] else {
+        panic!("{found}")
+    };
+    is_near(&device["peak_bytes"], *counts.iter().max().unwrap());
+    is_near(&device["end_bytes"], *counts.last().unwrap());
+    assert_eq!(device["peak_bytes"], 5 * 32 * MIB);
+    assert_eq!(
+        (&device["allocations"], &device["releases"]),
+        (&5.into(), &3.into())
+    );
+    let peak = found["peak"].as_array().unwrap();
+    let held = |function: &str| peak.iter().find(|it| it["function"] == function).unwrap();
+    let physical = held("aclrtMallocPhysical");
+    assert_eq!(
+        (&physical["bytes"], &physical["count"]),
+        (&(128 * MIB).into(), &4.into())
+    );
+    assert!(
+        physical["site"].as_str().unwrap().contains("piece"),
+        "{physical}"
+    );
+    assert_eq!(held("aclrtMalloc")["bytes"], 32 * MIB);
+
+    // The counter of an export has the value after each change.
+    let path = recording.beside("memory.json");
+    let mut command = tool();
+    command
+        .args(["export", "--format", "chrome", "-o"])
+        .arg(&path);
+    run(command.arg(recording.trace())).expect(0);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let exported: Value = serde_json::from_str(&text).unwrap();
+    let events = exported["traceEvents"].as_array().unwrap().iter();
+    let counters = events
+        .filter(|it| it["ph"] == "C" && it["name"].as_str().unwrap().contains("memory in use"));
+    let values = counters.map(|it| {
+        let values = it["args"].as_object().unwrap().values();
+        values.map(|it| it.as_f64().unwrap() as u64).sum::<u64>()
+    });
+    let mut values: Vec<u64> = values.filter(|it| *it > 0).collect();
+    let mut wanted: Vec<u64> = counts.iter().map(|it| it / (32 * MIB) * 32 * MIB).collect();
+    wanted.retain(|it| *it > 0);
+    values.dedup();
+    wanted.dedup();
+    assert_eq!(values, wanted);
+}

@@ -131,6 +131,16 @@ coded_enum! {
         WritePitch = 49 "write-pitch",
         /// Memory that goes back to a pool in the order of a stream.
         PoolFreed = 50 "pool-freed",
+        /// The handle of physical memory of the device that the call makes.
+        PhysicalAllocated = 51 "physical-allocated",
+        /// The handle of physical memory that the call gives back. Memory with an address stays until the address is given back, too.
+        PhysicalFreed = 52 "physical-freed",
+        /// The handle of physical memory that gets an address.
+        MappedPhysical = 53 "mapped-physical",
+        /// The address that physical memory gets.
+        MappedAt = 54 "mapped-at",
+        /// An address that physical memory no longer has.
+        Unmapped = 55 "unmapped",
     }
 }
 
@@ -394,7 +404,14 @@ impl ArgPart {
     pub const fn is_of_memory(self) -> bool {
         matches!(
             self,
-            Self::Allocated | Self::Freed | Self::HostAllocated | Self::HostFreed
+            Self::Allocated
+                | Self::Freed
+                | Self::HostAllocated
+                | Self::HostFreed
+                | Self::PhysicalAllocated
+                | Self::PhysicalFreed
+                | Self::MappedAt
+                | Self::Unmapped
         )
     }
 }

@@ -1,18 +1,30 @@
 //! Memory that a program allocates: how much is in use and when, and for which place in the program.
 //!
-//! Only calls that return an address count. A pool of a framework counts as one allocation, and a reset of the device
-//! frees nothing.
+//! Memory counts by its address, or by the handle of physical memory. A pool of a framework counts as one allocation, and a
+//! reset of the device frees nothing.
 
+mod active_modules;
 mod changes;
+mod curves;
+mod growth;
 mod in_use;
+mod mappings;
 mod places;
 mod rows;
+mod sizes;
 mod step_ranges;
 mod usage;
 
-pub use changes::{AllocationSite, MemoryChange, MemoryChangeKind, MemoryChanges, MemoryPlace};
+pub use changes::{
+    AllocationSite, MemoryChange, MemoryChangeKind, MemoryChanges, MemoryId, MemoryKey,
+    MemoryPlace, changes_memory,
+};
+pub(crate) use curves::CurveSet;
+pub use curves::{MemoryBounds, MemoryCurve, MemoryCurves, MemoryCurvesFold};
+pub(crate) use growth::MemoryGrowth;
 pub use in_use::{Allocations, LargestAllocation, MemoryInUse, SiteMemory};
 pub use rows::{HeldMemory, MemoryUsage, PlaceMemory, RefusedAllocation, StepMemory};
+pub use sizes::{LiveSizes, PlaceChange};
 pub use step_ranges::{StepRange, StepRanges};
 pub use usage::MemoryUsageFold;
 

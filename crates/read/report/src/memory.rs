@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ascend_trace_analysis::memory::{MemoryChange, MemoryChangeKind, MemoryChanges, MemoryPlace};
+use ascend_trace_analysis::memory::{
+    LiveSizes, MemoryChange, MemoryChangeKind, MemoryChanges, MemoryPlace,
+};
 use ascend_trace_analysis::{AnalysisNeeds, Fold, Window};
 use ascend_trace_recording::{ProcessId, TimeRange, Trace};
 use serde::Serialize;
@@ -53,7 +55,7 @@ pub struct MemoryFold {
     range: TimeRange,
     serials: HashMap<ProcessId, u32>,
     curves: BTreeMap<(ProcessId, MemoryPlace), Curve>,
-    live: HashMap<(ProcessId, u64), (MemoryPlace, i64)>,
+    live: LiveSizes,
     changes: MemoryChanges,
     unknown: u64,
     gave_up: bool,
@@ -65,7 +67,7 @@ impl MemoryFold {
             range,
             serials: HashMap::new(),
             curves: BTreeMap::new(),
-            live: HashMap::new(),
+            live: LiveSizes::default(),
             changes: MemoryChanges::default(),
             unknown: 0,
             gave_up: false,
@@ -76,33 +78,16 @@ impl MemoryFold {
         let process = change.site.process;
         let serial = trace.process(process).serial;
         self.serials.entry(process).or_insert(serial);
-        let made = match change.kind {
-            MemoryChangeKind::Freed => None,
-            // The calls that give memory to pools are counted.
-            MemoryChangeKind::Refused { .. }
-            | MemoryChangeKind::Allocated {
-                place: Some(MemoryPlace::Pools(_)),
-                ..
-            } => return,
-            MemoryChangeKind::Allocated { place, size } => {
-                let size = size.map(|it| i64::try_from(it).unwrap_or(i64::MAX));
-                let Some(made) = place.zip(size) else {
-                    self.unknown += 1;
-                    return;
-                };
-                Some(made)
-            }
-        };
-        let old = match made {
-            // A call inside an allocation reports it as well.
-            Some(new) => self.live.insert(change.key(), new),
-            None => self.live.remove(&change.key()),
-        };
-        if let Some((place, size)) = old {
-            self.step(process, place, change.at, -size);
+        if let MemoryChangeKind::Allocated { place, size } = change.kind
+            && place.zip(size).is_none()
+        {
+            self.unknown += 1;
         }
-        if let Some((place, size)) = made {
-            self.step(process, place, change.at, size);
+        for (place, by) in self.live.apply(change).into_iter().flatten() {
+            // The calls that give memory to pools are counted.
+            if !matches!(place, MemoryPlace::Pools(_)) {
+                self.step(process, place, change.at, by);
+            }
         }
     }
 
@@ -145,7 +130,7 @@ impl Fold for MemoryFold {
         }
         if self.live.len() > MOST_ALLOCATIONS {
             self.gave_up = true;
-            self.live.clear();
+            self.live = LiveSizes::default();
         }
     }
 

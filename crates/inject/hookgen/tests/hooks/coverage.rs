@@ -180,6 +180,10 @@ fn arguments_have_the_parts_that_their_functions_give_them() {
         ("aclrtMemset", "extent=3 writes=0", ""),
         ("aclrtMemPoolMallocAsync", "pooled=0 size=1", ""),
         ("aclrtMemPoolFreeAsync", "pool-freed=0", ""),
+        ("aclrtMallocPhysical", "physical-allocated=0 size=1", ""),
+        ("aclrtFreePhysical", "physical-freed=0", ""),
+        ("aclrtMapMem", "mapped-at=0 mapped-physical=3", ""),
+        ("aclrtUnmapMem", "unmapped=0", ""),
         (
             "aclrtMemcpy2dAsync",
             "bulk=4 destination=0 direction=6 extent=4 read-pitch=3 reads=2 rows=5 source=2 write-pitch=1 writes=0",

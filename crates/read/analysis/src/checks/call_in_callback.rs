@@ -98,6 +98,8 @@ fn may_wait(function: &Function) -> bool {
         ArgPart::Freed,
         ArgPart::HostAllocated,
         ArgPart::HostFreed,
+        ArgPart::PhysicalAllocated,
+        ArgPart::PhysicalFreed,
     ];
     meaning.submits
         || meaning.drains

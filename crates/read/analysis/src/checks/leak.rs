@@ -40,6 +40,8 @@ enum ObjectKind {
     Context,
     Graph,
     Memory,
+    /// Physical memory, by its handle.
+    Physical,
 }
 
 impl ObjectKind {
@@ -50,6 +52,7 @@ impl ObjectKind {
             Self::Context => "context",
             Self::Graph => "graph",
             Self::Memory => "allocation",
+            Self::Physical => "piece",
         }
     }
 }
@@ -212,9 +215,12 @@ fn change(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<
     let event = || Some((ObjectKind::Event, u64::from(call.event?.event.0)));
     let context = || Some((ObjectKind::Context, u64::from(call.context?.0)));
     let graph = || Some((ObjectKind::Graph, u64::from(call.graph?.serial)));
-    let memory = |address: u64| (ObjectKind::Memory, address);
-    let allocated = word(ArgPart::Allocated).or_else(|| word(ArgPart::HostAllocated));
-    let freed = word(ArgPart::Freed).or_else(|| word(ArgPart::HostFreed));
+    let memory = |part: ArgPart| Some((ObjectKind::Memory, word(part)?));
+    let physical = |part: ArgPart| Some((ObjectKind::Physical, word(part)?));
+    let allocated = memory(ArgPart::Allocated).or_else(|| memory(ArgPart::HostAllocated));
+    let allocated = allocated.or_else(|| physical(ArgPart::PhysicalAllocated));
+    let freed = memory(ArgPart::Freed).or_else(|| memory(ArgPart::HostFreed));
+    let freed = freed.or_else(|| physical(ArgPart::PhysicalFreed));
     let (entity, makes) = match function.role {
         Role::CreateStream => (stream()?, true),
         Role::DestroyStream => (stream()?, false),
@@ -225,12 +231,13 @@ fn change(trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) -> Option<
         Role::CaptureEnd | Role::BuildGraph => (graph()?, true),
         Role::DestroyGraph => (graph()?, false),
         _ => match (allocated, freed) {
-            (Some(address), _) => (memory(address), true),
-            (None, Some(address)) => (memory(address), false),
+            (Some(memory), _) => (memory, true),
+            (None, Some(memory)) => (memory, false),
             (None, None) => return None,
         },
     };
-    let is_entity = entity.0 != ObjectKind::Memory || entity.1 != 0;
+    let is_memory = matches!(entity.0, ObjectKind::Memory | ObjectKind::Physical);
+    let is_entity = !is_memory || entity.1 != 0;
     if call.result() != Some(0) || !is_entity {
         return None;
     }
@@ -283,6 +290,7 @@ fn findings(
         .map(|((process, kind, ..), (_, finding, sum, _))| {
             let size = match kind {
                 ObjectKind::Memory => format!(" with {}", bytes(sum)),
+                ObjectKind::Physical => format!(" of physical memory with {}", bytes(sum)),
                 _ => String::new(),
             };
             let finding = Finding {

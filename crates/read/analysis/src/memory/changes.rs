@@ -6,8 +6,12 @@ use ascend_trace_format::api::ArgPart;
 use ascend_trace_recording::stacks::StackId;
 use ascend_trace_recording::{Call, CallId, Function, FunctionId, ProcessId, ThreadId, Trace};
 
+use super::mappings::{CallEffect, PhysicalMappings};
 use crate::Window;
 use crate::calls::Instance;
+
+/// Codes of calls that found no memory: of `aclrt…` and `rt…`.
+const OUT_OF_MEMORY: [i64; 3] = [200_000, 207_001, 207_018];
 
 /// Where memory lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,6 +40,32 @@ impl fmt::Display for MemoryPlace {
         }
     }
 }
+
+/// Identity of an allocation in its process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MemoryId {
+    Address(u64),
+    /// The handle of physical memory, which may have addresses.
+    Physical(u64),
+}
+
+impl MemoryId {
+    pub(super) fn address(self) -> Option<u64> {
+        match self {
+            Self::Address(address) => Some(address),
+            Self::Physical(_) => None,
+        }
+    }
+
+    fn value(self) -> u64 {
+        match self {
+            Self::Address(value) | Self::Physical(value) => value,
+        }
+    }
+}
+
+/// Identity of an allocation.
+pub type MemoryKey = (ProcessId, MemoryId);
 
 /// The place in a program that asks for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,24 +106,43 @@ pub enum MemoryChangeKind {
 pub struct MemoryChange {
     pub at: i64,
     pub kind: MemoryChangeKind,
-    /// 0 for an allocation that failed.
-    pub address: u64,
+    /// The address 0 for an allocation that failed.
+    pub id: MemoryId,
     pub site: AllocationSite,
     pub thread: ThreadId,
     pub call: Instance,
+    /// The number of the call.
+    pub number: u32,
+    /// Whether the call is one of those that the reader wants to hear of.
+    pub is_wanted: bool,
 }
 
 impl MemoryChange {
-    fn of(trace: &Trace, id: CallId) -> Option<Self> {
-        let call = trace.call(id);
+    /// The change that a call made, if it allocates or frees memory.
+    pub(crate) fn of(trace: &Trace, call_id: CallId, is_wanted: bool) -> Option<Self> {
+        let call = trace.call(call_id);
         let function = trace.function(call.function);
         let part = |part: ArgPart| function.part(part);
         let host = part(ArgPart::HostAllocated);
         let pooled = part(ArgPart::Pooled);
         let made = part(ArgPart::Allocated).or(host).or(pooled);
+        let made = made.map(|at| (at, MemoryId::Address as fn(u64) -> MemoryId));
+        let made = made.or_else(|| {
+            Some((
+                part(ArgPart::PhysicalAllocated)?,
+                MemoryId::Physical as fn(u64) -> MemoryId,
+            ))
+        });
         let freed = part(ArgPart::Freed)
             .or_else(|| part(ArgPart::HostFreed))
             .or_else(|| part(ArgPart::PoolFreed));
+        let freed = freed.map(|at| (at, MemoryId::Address as fn(u64) -> MemoryId));
+        let freed = freed.or_else(|| {
+            Some((
+                part(ArgPart::PhysicalFreed)?,
+                MemoryId::Physical as fn(u64) -> MemoryId,
+            ))
+        });
         let word = |at: usize| trace.args(call).get(at).copied();
         let place = match call.device {
             _ if host.is_some() => Some(MemoryPlace::Host),
@@ -101,24 +150,37 @@ impl MemoryChange {
             device => device.map(MemoryPlace::Device),
         };
         let size = part(ArgPart::Size).and_then(word);
-        let (kind, address) = match (made, freed, call.result()?) {
-            (Some(made), _, 0) => (MemoryChangeKind::Allocated { place, size }, word(made)?),
-            (Some(_), _, code) => (MemoryChangeKind::Refused { place, size, code }, 0),
-            (None, Some(freed), 0) => (MemoryChangeKind::Freed, word(freed)?),
+        let (kind, id) = match (made, freed, call.result()?) {
+            (Some((at, id)), _, 0) => (MemoryChangeKind::Allocated { place, size }, id(word(at)?)),
+            (Some(_), _, code) => {
+                let kind = MemoryChangeKind::Refused { place, size, code };
+                (kind, MemoryId::Address(0))
+            }
+            (None, Some((at, id)), 0) => (MemoryChangeKind::Freed, id(word(at)?)),
             _ => return None,
         };
         let is_refused = matches!(kind, MemoryChangeKind::Refused { .. });
-        if address == 0 && !is_refused {
+        if id.value() == 0 && !is_refused {
             return None;
         }
-        Some(Self {
+        Some(Self::with(trace, call_id, (kind, id), is_wanted))
+    }
+
+    pub(super) fn with(
+        trace: &Trace,
+        id: CallId,
+        (kind, memory): (MemoryChangeKind, MemoryId),
+        is_wanted: bool,
+    ) -> Self {
+        let call = trace.call(id);
+        Self {
             // Another thread may get the memory before the call that frees it returns.
             at: match kind {
                 MemoryChangeKind::Freed => call.begin,
                 _ => call.end,
             },
             kind,
-            address,
+            id: memory,
             site: AllocationSite::of(trace, call),
             thread: call.thread,
             call: Instance {
@@ -126,16 +188,28 @@ impl MemoryChange {
                 end: call.end,
                 depth: call.depth,
             },
-        })
+            number: trace.call_number(id),
+            is_wanted,
+        }
     }
 
-    pub fn key(&self) -> (ProcessId, u64) {
-        (self.site.process, self.address)
+    /// The place where a call found no memory; `None` if it failed for another reason, or the place is not known.
+    pub(crate) fn exhausted(&self) -> Option<MemoryPlace> {
+        match self.kind {
+            MemoryChangeKind::Refused { place, code, .. } => {
+                place.filter(|_| OUT_OF_MEMORY.contains(&code))
+            }
+            _ => None,
+        }
+    }
+
+    pub fn key(&self) -> MemoryKey {
+        (self.site.process, self.id)
     }
 }
 
 /// Whether a function allocates or frees memory.
-fn changes_memory(function: &Function) -> bool {
+pub fn changes_memory(function: &Function) -> bool {
     let parts = [
         ArgPart::Allocated,
         ArgPart::HostAllocated,
@@ -143,6 +217,10 @@ fn changes_memory(function: &Function) -> bool {
         ArgPart::Freed,
         ArgPart::HostFreed,
         ArgPart::PoolFreed,
+        ArgPart::PhysicalAllocated,
+        ArgPart::PhysicalFreed,
+        ArgPart::MappedAt,
+        ArgPart::Unmapped,
     ];
     parts.into_iter().any(|it| function.part(it).is_some())
 }
@@ -150,7 +228,8 @@ fn changes_memory(function: &Function) -> bool {
 /// The changes of a recording. A window may have some that take effect after its end.
 #[derive(Debug, Default)]
 pub struct MemoryChanges {
-    ahead: Vec<MemoryChange>,
+    ahead: Vec<CallEffect>,
+    mappings: PhysicalMappings,
     /// By function: whether it allocates or frees.
     changes: Vec<bool>,
 }
@@ -158,24 +237,55 @@ pub struct MemoryChanges {
 impl MemoryChanges {
     /// The changes up to the end of a window, in order.
     pub fn of_window(&mut self, window: &Window<'_>) -> Vec<MemoryChange> {
-        let trace = window.trace;
+        self.of_wanted(window, &|_| true)
+    }
+
+    /// The same where only some calls are wanted. Changes of all calls take effect.
+    pub fn of_wanted(
+        &mut self,
+        window: &Window<'_>,
+        wanted: &dyn Fn(CallId) -> bool,
+    ) -> Vec<MemoryChange> {
+        let until = match window.part.is_last {
+            true => i64::MAX,
+            false => window.part.until,
+        };
+        let calls = window.calls().map(|id| (id, wanted(id)));
+        self.of_calls(window.trace, calls, until)
+    }
+
+    /// The changes of these calls, and of calls before them, that take effect before a time, in order. Each call comes with
+    /// whether it is wanted.
+    pub fn of_calls(
+        &mut self,
+        trace: &Trace,
+        calls: impl Iterator<Item = (CallId, bool)>,
+        until: i64,
+    ) -> Vec<MemoryChange> {
         let functions = trace.functions().iter().skip(self.changes.len());
         self.changes.extend(functions.map(changes_memory));
-        let is_change = |id: &CallId| {
+        let is_change = |(id, _): &(CallId, bool)| {
             let function = trace.call(*id).function;
             self.changes.get(function.index()) == Some(&true)
         };
-        let new = window.calls().filter(is_change);
-        let new = new.filter_map(|id| MemoryChange::of(trace, id));
+        let new = calls.filter(is_change);
+        let new = new.filter_map(|(id, is_wanted)| CallEffect::of(trace, id, is_wanted));
         self.ahead.extend(new);
-        self.ahead.sort_by_key(|it| {
+        self.ahead.sort_by_key(|CallEffect { change: it, .. }| {
             let is_freed = matches!(it.kind, MemoryChangeKind::Freed);
             (it.at, !is_freed, it.key(), it.thread, it.call.begin)
         });
-        let due = match window.part.is_last {
-            true => self.ahead.len(),
-            false => self.ahead.partition_point(|it| it.at < window.part.until),
+        let due = match until {
+            i64::MAX => self.ahead.len(),
+            _ => self.ahead.partition_point(|it| it.change.at < until),
         };
-        self.ahead.drain(..due).collect()
+        let due = self.ahead.drain(..due);
+        due.filter_map(|it| self.mappings.apply(it)).collect()
+    }
+
+    /// The changes that are left.
+    pub fn rest(&mut self) -> Vec<MemoryChange> {
+        let rest = std::mem::take(&mut self.ahead).into_iter();
+        rest.filter_map(|it| self.mappings.apply(it)).collect()
     }
 }

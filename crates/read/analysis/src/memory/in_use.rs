@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ascend_trace_recording::{ProcessId, ThreadId, Trace};
+use ascend_trace_recording::{ThreadId, Trace};
 
 use super::MOST;
-use super::changes::{AllocationSite, MemoryChange, MemoryChangeKind, MemoryChanges, MemoryPlace};
+use super::changes::{
+    AllocationSite, MemoryChange, MemoryChangeKind, MemoryChanges, MemoryKey, MemoryPlace,
+};
 use crate::calls::Instance;
 use crate::columns::declare::*;
 use crate::{AnalysisNeeds, Fold, Window};
@@ -72,7 +74,7 @@ struct Allocation {
 pub struct Allocations {
     places: HashMap<AllocationSite, usize>,
     sites: Vec<SiteMemory>,
-    live: HashMap<(ProcessId, u64), Allocation>,
+    live: HashMap<MemoryKey, Allocation>,
     changes: MemoryChanges,
     gave_up: bool,
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::changes::MemoryId;
+
 /// Allocations of a site, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SiteTotals {
@@ -44,7 +46,7 @@ impl PlaceState {
         &mut self,
         at: i64,
         site: usize,
-        address: u64,
+        id: MemoryId,
         size: Option<u64>,
     ) -> bool {
         let bytes = size.unwrap_or(0);
@@ -54,7 +56,8 @@ impl PlaceState {
         held.count += 1;
         held.bytes = held.bytes.saturating_add(bytes);
         held.unsized_count += u64::from(size.is_none());
-        self.live.insert(address, bytes);
+        // Physical memory is counted without its addresses.
+        id.address().map(|address| self.live.insert(address, bytes));
         self.now = self.now.saturating_add(bytes);
         self.step_peak = self.step_peak.max(self.now);
         let is_peak = self.now > self.peak_bytes;
@@ -66,13 +69,13 @@ impl PlaceState {
     }
 
     /// Takes an allocation away that was made for this site. A call inside the allocation may have reported it before.
-    pub(super) fn remove(&mut self, site: usize, address: u64, size: Option<u64>) {
+    pub(super) fn remove(&mut self, site: usize, id: MemoryId, size: Option<u64>) {
         let bytes = size.unwrap_or(0);
         let held = self.changing(site);
         held.count = held.count.saturating_sub(1);
         held.bytes = held.bytes.saturating_sub(bytes);
         held.unsized_count = held.unsized_count.saturating_sub(u64::from(size.is_none()));
-        self.live.remove(&address);
+        id.address().map(|address| self.live.remove(&address));
         self.now = self.now.saturating_sub(bytes);
     }
 
@@ -123,6 +126,10 @@ impl PlaceState {
 mod tests {
     use super::*;
 
+    fn at(address: u64) -> MemoryId {
+        MemoryId::Address(address)
+    }
+
     fn bytes(held: impl Iterator<Item = (usize, SiteTotals)>) -> Vec<u64> {
         held.map(|(_, it)| it.bytes).collect()
     }
@@ -130,14 +137,14 @@ mod tests {
     #[test]
     fn sites_keep_their_state_at_the_highest_peak() {
         let mut place = PlaceState::default();
-        place.allocate(1, 0, 100, Some(10));
-        place.allocate(2, 1, 200, Some(5));
-        place.remove(0, 100, Some(10));
-        place.allocate(3, 1, 300, Some(20));
-        place.allocate(4, 2, 400, Some(1));
-        place.remove(1, 300, Some(20));
-        place.remove(1, 200, Some(5));
-        place.allocate(5, 0, 100, Some(7));
+        place.allocate(1, 0, at(100), Some(10));
+        place.allocate(2, 1, at(200), Some(5));
+        place.remove(0, at(100), Some(10));
+        place.allocate(3, 1, at(300), Some(20));
+        place.allocate(4, 2, at(400), Some(1));
+        place.remove(1, at(300), Some(20));
+        place.remove(1, at(200), Some(5));
+        place.allocate(5, 0, at(100), Some(7));
         assert_eq!((place.peak_bytes, place.peak_at, place.now), (26, 4, 8));
         assert_eq!(bytes(place.held_at_peak()), [0, 25, 1]);
         assert_eq!(bytes(place.held()), [7, 0, 1]);
@@ -148,10 +155,10 @@ mod tests {
         let mut place = PlaceState::default();
         assert_eq!(place.gaps(), (0, 0));
         for (address, size) in [(100, 10), (150, 50), (200, 10), (215, 1)] {
-            place.allocate(1, 0, address, Some(size));
+            place.allocate(1, 0, at(address), Some(size));
         }
         assert_eq!(place.gaps(), (45, 40));
-        place.remove(0, 150, Some(50));
+        place.remove(0, at(150), Some(50));
         assert_eq!(place.gaps(), (95, 90));
     }
 }

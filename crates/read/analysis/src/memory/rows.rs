@@ -43,6 +43,7 @@ pub struct PlaceMemory {
     pub peak_bytes: u64 => column("peak_bytes", Bytes, |it: &Self| it.peak_bytes.into(), "the most that was in use at a time").text("peak");
     pub peak_at_ns: i64 => column("peak_at_ns", Moment, |it: &Self| it.peak_at_ns.into(), "when this was reached").text("at");
     pub peak_step: Option<String> => column("peak_step", Word, |it: &Self| it.peak_step.as_deref().into(), "the step in which it was reached, if the program names its steps").text("in").if_any(|it: &Self| it.peak_step.is_some());
+    pub peak_module: Option<String> => column("peak_module", Text, |it: &Self| it.peak_module.as_deref().into(), "the innermost module of PyTorch that the allocating thread was in then, if the ranges of `--python` have one").text("module").if_any(|it: &Self| it.peak_module.is_some());
     pub end_bytes: u64 => column("end_bytes", Bytes, |it: &Self| it.end_bytes.into(), "in use at the end").text("at end");
     pub end_count: u64 => column("end_count", Count, |it: &Self| it.end_count.into(), "allocations in use at the end").text("allocations");
     pub allocations: u64 => column("allocations", Count, |it: &Self| it.allocations.into(), "all allocations, freed ones too").text("of");
@@ -81,6 +82,7 @@ pub struct RefusedAllocation {
     ..place!();
     pub at_ns: i64 => column("at_ns", Moment, |it: &Self| it.at_ns.into(), "when the call returned").text("at");
     pub step: Option<String> => column("step", Word, |it: &Self| it.step.as_deref().into(), "the step, if the program names its steps").text("in").if_any(|it: &Self| it.step.is_some());
+    pub module: Option<String> => column("module", Text, |it: &Self| it.module.as_deref().into(), "the innermost module of PyTorch that the thread was in, if the ranges of `--python` have one").text("module").if_any(|it: &Self| it.module.is_some());
     pub size: Option<u64> => column("size", Bytes, |it: &Self| it.size.into(), "bytes that were asked for; `null` if they are not known").text("asked for");
     pub error: String => column("error", Word, |it: &Self| (&it.error).into(), "name of the error, or its number").text("error");
     pub in_use_bytes: u64 => column("in_use_bytes", Bytes, |it: &Self| it.in_use_bytes.into(), "in use in this place by this process then").text("in use");

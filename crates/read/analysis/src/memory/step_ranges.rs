@@ -21,6 +21,8 @@ pub struct StepRange {
 #[derive(Debug, Default)]
 pub struct StepRanges {
     found: BTreeMap<(ProcessId, i64), (i64, String)>,
+    /// The number of ranges that were looked at: later windows have them, too.
+    seen: usize,
 }
 
 fn is_step(range: &Range) -> bool {
@@ -37,7 +39,9 @@ impl Fold for StepRanges {
 
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
-        for range in trace.ranges().iter().filter(|it| is_step(it)) {
+        let new = trace.ranges().iter().skip(self.seen);
+        self.seen = self.seen.max(trace.ranges().len());
+        for range in new.filter(|it| is_step(it)) {
             let process = trace.thread(range.thread).process;
             let found = self.found.entry((process, range.begin));
             let found = found.or_insert_with(|| (range.end, range.name.clone()));

@@ -7,7 +7,10 @@ use ascend_trace_recording::stacks::StackId;
 use ascend_trace_recording::{FunctionId, ProcessId, ThreadId, Trace};
 
 use super::MOST;
-use super::changes::{AllocationSite, MemoryChange, MemoryChangeKind, MemoryChanges, MemoryPlace};
+use super::active_modules::modules_at;
+use super::changes::{
+    AllocationSite, MemoryChange, MemoryChangeKind, MemoryChanges, MemoryId, MemoryKey, MemoryPlace,
+};
 use super::places::{PlaceState, SiteTotals};
 use super::rows::{HeldMemory, MemoryUsage, PlaceMemory, RefusedAllocation, StepMemory};
 use super::step_ranges::StepRange;
@@ -31,6 +34,8 @@ struct ProcessMemory {
     places: BTreeMap<MemoryPlace, PlaceState>,
     /// The step of the peak of a place.
     peak_steps: BTreeMap<MemoryPlace, String>,
+    /// The thread that made the last allocation before the peak of a place, and its module.
+    peak_threads: BTreeMap<MemoryPlace, (ThreadId, Option<String>)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,10 +67,12 @@ impl LiveAllocation {
 pub struct MemoryUsageFold {
     changes: MemoryChanges,
     processes: BTreeMap<ProcessId, ProcessMemory>,
-    live: HashMap<(ProcessId, u64), LiveAllocation>,
+    live: HashMap<MemoryKey, LiveAllocation>,
     found: MemoryUsage,
     /// The last failed call of each thread, with its row.
     last_refused: HashMap<ThreadId, (i64, Option<usize>)>,
+    /// The thread and the time of each failed allocation with a row.
+    refused_at: Vec<(ThreadId, i64)>,
     gave_up: bool,
 }
 
@@ -81,6 +88,50 @@ impl MemoryUsageFold {
                 .push(step);
         }
         fold
+    }
+
+    /// Takes the next changes, in order.
+    pub(crate) fn take_changes(&mut self, trace: &Trace, changes: &[MemoryChange]) {
+        if self.gave_up {
+            return;
+        }
+        for change in changes {
+            self.apply(trace, change);
+        }
+        self.gave_up = self.live.len() > MOST;
+    }
+
+    /// Names the modules of peaks and of failed allocations. A range may be known only after the calls in it.
+    fn name_modules(&mut self, trace: &Trace) {
+        let peaks = self.processes.values_mut().flat_map(|it| {
+            let places = &it.places;
+            let threads = it.peak_threads.iter_mut();
+            threads.filter_map(|(place, peak)| Some((places.get(place)?.peak_at, peak)))
+        });
+        let mut peaks: Vec<_> = peaks.collect();
+        let mut points: Vec<_> = peaks.iter().map(|(at, peak)| (peak.0, *at)).collect();
+        points.extend(&self.refused_at);
+        let mut modules = modules_at(trace, &points).into_iter();
+        for (_, (_, module)) in &mut peaks {
+            *module = modules.next().flatten();
+        }
+        for row in &mut self.found.refused {
+            row.module = modules.next().flatten();
+        }
+    }
+
+    /// A failed allocation with the memory in use then; `None` if the device or the memory in use is not known.
+    pub(crate) fn refusal(
+        &self,
+        trace: &Trace,
+        change: &MemoryChange,
+    ) -> Option<RefusedAllocation> {
+        let MemoryChangeKind::Refused { place, size, code } = change.kind else {
+            return None;
+        };
+        let process = self.processes.get(&change.site.process);
+        let process = process.filter(|_| !self.gave_up)?;
+        Some(process.refused(trace, change, (place?, size, code)))
     }
 
     fn apply(&mut self, trace: &Trace, change: &MemoryChange) {
@@ -99,7 +150,10 @@ impl MemoryUsageFold {
                 };
                 let process = self.processes.entry(change.site.process).or_default();
                 let site = process.site(trace, change.site);
-                process.allocate(place, change.at, (site, change.address, size));
+                if process.allocate(place, change.at, (site, change.id, size)) {
+                    let thread = (change.thread, None);
+                    process.peak_threads.insert(place, thread);
+                }
                 let (thread, begin) = (change.thread, change.call.begin);
                 let allocation = LiveAllocation {
                     place,
@@ -122,7 +176,7 @@ impl MemoryUsageFold {
         };
         let process = self.processes.entry(change.site.process).or_default();
         let place = process.places.entry(old.place).or_default();
-        place.remove(old.site, change.address, old.size);
+        place.remove(old.site, change.id, old.size);
         match is_freed {
             true => place.releases += 1,
             // A reset of the device gave the memory back.
@@ -155,10 +209,12 @@ impl MemoryUsageFold {
         let row = match row.filter(|at| *at < rows.len()) {
             Some(at) => {
                 rows[at] = refused;
+                self.refused_at[at] = (change.thread, change.at);
                 Some(at)
             }
             None if is_new && rows.len() < MOST_REFUSED => {
                 rows.push(refused);
+                self.refused_at.push((change.thread, change.at));
                 Some(rows.len() - 1)
             }
             None => {
@@ -196,19 +252,21 @@ impl ProcessMemory {
             })
     }
 
+    /// Adds an allocation, and returns whether more is in use than ever before.
     fn allocate(
         &mut self,
         place: MemoryPlace,
         at: i64,
-        (site, address, size): (usize, u64, Option<u64>),
-    ) {
+        (site, id, size): (usize, MemoryId, Option<u64>),
+    ) -> bool {
         let state = self.places.entry(place).or_default();
-        if state.allocate(at, site, address, size) {
-            match &self.step {
-                Some(step) => drop(self.peak_steps.insert(place, step.name.clone())),
-                None => drop(self.peak_steps.remove(&place)),
-            }
+        let is_peak = state.allocate(at, site, id, size);
+        match &self.step {
+            _ if !is_peak => {}
+            Some(step) => drop(self.peak_steps.insert(place, step.name.clone())),
+            None => drop(self.peak_steps.remove(&place)),
         }
+        is_peak
     }
 
     /// Ends and begins steps up to this time.
@@ -295,6 +353,7 @@ impl ProcessMemory {
         RefusedAllocation {
             at_ns: change.at,
             step: step.map(|it| it.name.clone()),
+            module: None,
             size,
             error: trace
                 .error_name(code)
@@ -322,6 +381,7 @@ impl ProcessMemory {
             peak_bytes: state.peak_bytes,
             peak_at_ns: state.peak_at,
             peak_step: self.peak_steps.get(&place).cloned(),
+            peak_module: self.peak_threads.get(&place).and_then(|it| it.1.clone()),
             end_bytes: state.now,
             end_count,
             allocations: state.allocations,
@@ -342,13 +402,10 @@ impl Fold for MemoryUsageFold {
 
     fn take(&mut self, window: &Window<'_>) {
         let due = self.changes.of_window(window);
-        if self.gave_up {
-            return;
+        self.take_changes(window.trace, &due);
+        if window.part.is_last {
+            self.name_modules(window.trace);
         }
-        for change in &due {
-            self.apply(window.trace, change);
-        }
-        self.gave_up = self.live.len() > MOST;
     }
 
     fn finish(mut self) -> MemoryUsage {

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ascend_trace_analysis::checks::{Finding, Findings};
 use ascend_trace_analysis::communication::{Communication, CommunicationFold};
 use ascend_trace_analysis::hang::{Hangs, Report};
-use ascend_trace_analysis::memory::{Allocations, MemoryInUse, MemoryUsage, MemoryUsageFold};
+use ascend_trace_analysis::memory::{
+    Allocations, MemoryCurves, MemoryCurvesFold, MemoryInUse, MemoryUsage, MemoryUsageFold,
+};
 use ascend_trace_analysis::requests::{NameTemplate, RequestFold, Requests};
 use ascend_trace_analysis::stats::{Grouping, StallGroup, StallStats, Tables};
 use ascend_trace_analysis::{Fold, Stall, Stats, Window, WindowSize};
@@ -35,6 +37,7 @@ struct Answers {
     hangs: Report,
     memory: MemoryInUse,
     usage: MemoryUsage,
+    curves: MemoryCurves,
     communication: Communication,
     requests: Requests,
 }
@@ -76,6 +79,7 @@ struct All {
     hangs: Hangs,
     memory: Allocations,
     usage: MemoryUsageFold,
+    curves: MemoryCurvesFold,
     communication: CommunicationFold,
     requests: RequestFold,
 }
@@ -92,6 +96,7 @@ impl Fold for All {
         self.hangs.take(window);
         self.memory.take(window);
         self.usage.take(window);
+        self.curves.take(window);
         self.communication.take(window);
         self.requests.take(window);
     }
@@ -106,6 +111,7 @@ impl Fold for All {
             hangs: self.hangs.finish(),
             memory: self.memory.finish(),
             usage: self.usage.finish(),
+            curves: self.curves.finish(),
             communication: self.communication.finish(),
             requests: self.requests.finish(),
         }
@@ -128,6 +134,8 @@ fn answers(recording: &mut Recording, step: WindowSize) -> Answers {
         hangs: Hangs::default().until(span.map(|span| span.end + 1_000_000_000_000)),
         memory: Allocations::default(),
         usage: MemoryUsageFold::default(),
+        // Few, so that pieces are joined.
+        curves: MemoryCurvesFold::with_pieces(6),
         communication: CommunicationFold::default(),
         // Each range is work for what its name has.
         requests: RequestFold::with(NameTemplate::parse("{id}").ok()),

@@ -1,10 +1,13 @@
 //! Memory in use by call site, and at its peak.
 
 use ascend_trace_analysis::memory::{
-    Allocations, HeldMemory, MemoryInUse, MemoryPlace, MemoryUsage, MemoryUsageFold, StepRanges,
+    Allocations, HeldMemory, MemoryBounds, MemoryCurvesFold, MemoryInUse, MemoryPlace, MemoryUsage,
+    MemoryUsageFold, StepRanges,
 };
 use ascend_trace_analysis::{Fold, Window};
-use ascend_trace_recording::Trace;
+use ascend_trace_format::range::RangeKind;
+use ascend_trace_recording::rows::Row;
+use ascend_trace_recording::{ProcessId, Trace};
 use ascend_trace_testkit::{Timeline, timeline};
 
 fn memory(text: &str) -> MemoryInUse {
@@ -148,4 +151,166 @@ fn an_address_that_comes_again_is_another_allocation() {
     let nested = usage("t1: aclrtMalloc(64,1000)[0..10us] aclrtMalloc(64,1000)[2us..8us]");
     let place = &nested.places[0];
     assert_eq!((place.allocations, place.allocated_bytes), (1, 64));
+}
+
+/// Ranges of `--python` are known after the calls in them.
+#[test]
+fn the_peak_and_failed_allocations_have_their_module() {
+    let calls = "t1: aclrtMalloc(64,1000)[0..10us] aclrtMalloc(100,2000)[25us..30us] aclrtMalloc(900,0)[70us..75us]=207001
+        t2: aclrtMalloc(8,3000)[40us..41us] aclrtFree(3000)[42us..43us]";
+    let ranges = [
+        (0, 0, 90, "Model"),
+        (0, 20, 50, "layers.0 (Linear)"),
+        (0, 60, 90, "layers.1 (Linear)"),
+    ];
+    let mut timeline = Timeline::parse(calls).unwrap().with_ranges(&ranges);
+    for row in &mut timeline.rows {
+        if let Row::Range(range) = row {
+            range.domain = RangeKind::Module.domain();
+        }
+    }
+    let found = usage_of(&timeline.trace());
+    assert_eq!(
+        found.refused[0].module.as_deref(),
+        Some("layers.1 (Linear)")
+    );
+    // The peak was reached by the other thread, which is in no module.
+    assert_eq!(found.places[0].peak_module, None);
+    let alone = Timeline {
+        rows: timeline
+            .rows
+            .into_iter()
+            .filter(|it| !is_of_second_thread(it))
+            .collect(),
+        ..timeline
+    };
+    let found = usage_of(&alone.trace());
+    assert_eq!(
+        found.places[0].peak_module.as_deref(),
+        Some("layers.0 (Linear)")
+    );
+}
+
+fn is_of_second_thread(row: &Row) -> bool {
+    matches!(row, Row::Call(call) if call.begin_ns == 40_000)
+}
+
+#[test]
+fn physical_memory_counts_once_by_its_handle() {
+    let mapped_twice = "t1: aclrtMallocPhysical(64,7)[0..10us] aclrtMapMem(64,5000,0,7)[20us..21us]
+        t1: aclrtMapMem(64,9000,0,7)[30us..31us] aclrtMalloc(8,7)[32us..33us]";
+    let found = usage(mapped_twice);
+    let [device] = &found.places[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!((device.peak_bytes, device.end_count), (72, 2));
+    assert_eq!(bytes(&found.peak), [(DEVICE, 64, 1), (DEVICE, 8, 1)]);
+    assert_eq!(memory(mapped_twice).bytes(), 72);
+}
+
+#[test]
+fn physical_memory_is_in_use_until_its_handle_and_its_addresses_are_given_back() {
+    let mapped = "t1: aclrtMallocPhysical(64,7)[0..10us] aclrtMapMem(64,5000,0,7)[20us..21us] ";
+    let in_use = |rest: &str| usage(&format!("{mapped}{rest}")).places[0].end_bytes;
+    assert_eq!(in_use("aclrtUnmapMem(5000)[30us..31us]"), 64);
+    assert_eq!(in_use("aclrtFreePhysical(7)[30us..31us]"), 64);
+    assert_eq!(
+        in_use("aclrtUnmapMem(5000)[30us..31us] aclrtFreePhysical(7)[40us..41us]"),
+        0
+    );
+    let last_unmapped = "aclrtFreePhysical(7)[30us..31us] aclrtUnmapMem(5000)[40us..41us]";
+    assert_eq!(in_use(last_unmapped), 0);
+    // A call that failed gives nothing back.
+    assert_eq!(
+        in_use("aclrtUnmapMem(5000)[30us..31us]=107000 aclrtFreePhysical(7)[40us..41us]"),
+        64
+    );
+    let curve = MemoryCurvesFold::of_trace(&timeline(&format!("{mapped}{last_unmapped}")));
+    let curve = curve.get(ProcessId(0), DEVICE).unwrap();
+    assert_eq!(curve.bounds((39_000, 39_000)).least, 64);
+    assert_eq!(curve.bounds((40_000, 40_000)).most, 0);
+}
+
+#[test]
+fn a_curve_has_the_memory_at_each_time() {
+    let trace = timeline(
+        "t1: aclrtMalloc(64,1000)[0..10us] aclrtMalloc(30,2000)[20us..25us] aclrtFree(1000)[30us..45us]
+         t1: aclrtMallocHost(7,9000)[60us..61us]",
+    );
+    let curves = MemoryCurvesFold::of_trace(&trace);
+    assert_eq!(
+        curves.places(ProcessId(0)).collect::<Vec<_>>(),
+        [DEVICE, MemoryPlace::Host]
+    );
+    let curve = curves.get(ProcessId(0), DEVICE).unwrap();
+    assert_eq!((curve.peak_bytes, curve.peak_at_ns), (94, 25_000));
+    assert_eq!(curve.end_bytes(), 30);
+    let bounds = |begin: i64, end: i64| {
+        let MemoryBounds { least, most } = curve.bounds((begin, end));
+        (least, most)
+    };
+    assert_eq!(bounds(5_000, 5_000), (0, 0));
+    assert_eq!(bounds(10_000, 10_000), (64, 64));
+    assert_eq!(bounds(0, 20_000), (0, 64));
+    assert_eq!(bounds(20_000, 40_000), (30, 94));
+    // The end of a range does not belong to it.
+    assert_eq!(bounds(12_000, 25_000), (64, 64));
+    assert_eq!(bounds(31_000, 90_000), (30, 30));
+}
+
+/// Pieces of a curve are joined where there are too many. The memory in use then is in their bounds.
+#[test]
+fn a_curve_with_few_pieces_contains_the_true_one() {
+    let mut calls = String::new();
+    let mut levels = vec![0_u64];
+    for round in 0..400_u64 {
+        let (begin, end) = (round * 10, round * 10 + 1);
+        let size = 100 + round * 37 % 91;
+        calls += &format!(
+            "t1: aclrtMalloc({size},{})[{begin}us..{end}us]\n",
+            4096 * (round + 1)
+        );
+        let freed = match round % 3 {
+            0 => 0,
+            _ => {
+                let (begin, end) = (round * 10 + 5, round * 10 + 6);
+                let address = 4096 * (round + 1);
+                calls += &format!("t1: aclrtFree({address})[{begin}us..{end}us]\n");
+                size
+            }
+        };
+        let before = *levels.last().unwrap();
+        levels.extend([before + size, before + size - freed]);
+    }
+    let trace = timeline(&calls);
+    let mut fold = MemoryCurvesFold::with_pieces(32);
+    fold.take(&Window::whole(&trace));
+    let curves = fold.finish();
+    let curve = curves.get(ProcessId(0), DEVICE).unwrap();
+    let peak = *levels.iter().max().unwrap();
+    assert_eq!(
+        (curve.peak_bytes, curve.end_bytes()),
+        (peak, *levels.last().unwrap())
+    );
+    let mut is_exact = 0;
+    for (round, pair) in levels[1..].chunks(2).enumerate() {
+        for (at, level) in [(round * 10 + 3, pair[0]), (round * 10 + 8, pair[1])] {
+            let at = at as i64 * 1_000;
+            let MemoryBounds { least, most } = curve.bounds((at, at));
+            assert!(
+                (least..=most).contains(&level),
+                "{at}: {level} in {least} to {most}"
+            );
+            is_exact += usize::from(least == most);
+        }
+    }
+    assert!(is_exact < 400, "the pieces are joined");
+    let all = curve.bounds((0, 4_000_000));
+    assert_eq!(
+        all,
+        MemoryBounds {
+            least: 0,
+            most: peak
+        }
+    );
 }

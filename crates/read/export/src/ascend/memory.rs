@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use ascend_trace_analysis::memory::{MemoryChange, MemoryChangeKind, MemoryChanges, MemoryPlace};
-use ascend_trace_recording::{ProcessId, Trace};
+use ascend_trace_analysis::memory::{
+    MemoryChange, MemoryChangeKind, MemoryChanges, MemoryKey, MemoryPlace,
+};
+use ascend_trace_recording::Trace;
 use rustc_hash::FxHashMap;
 
 use super::operands::UNKNOWN;
@@ -47,7 +49,7 @@ pub(super) struct MemoryRecord {
 #[derive(Debug, Default)]
 pub(super) struct RankMemory {
     changes: MemoryChanges,
-    live: FxHashMap<(ProcessId, u64), Allocation>,
+    live: FxHashMap<MemoryKey, Allocation>,
     in_use: BTreeMap<u8, u64>,
 }
 

@@ -189,6 +189,35 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "other",
         "ptr:pointer@pool-freed stream:stream",
     ),
+    (
+        "aclrtMallocPhysical",
+        "memory",
+        "plain",
+        "",
+        "handle:handle@physical-allocated size:size@size",
+    ),
+    (
+        "aclrtFreePhysical",
+        "memory",
+        "plain",
+        "",
+        "handle:handle@physical-freed",
+    ),
+    // The size, the address, the offset and the handle.
+    (
+        "aclrtMapMem",
+        "memory",
+        "plain",
+        "",
+        "virPtr:pointer@mapped-at size:size offset:uint handle:handle@mapped-physical",
+    ),
+    (
+        "aclrtUnmapMem",
+        "memory",
+        "plain",
+        "",
+        "virPtr:pointer@unmapped",
+    ),
     // The first number is the width.
     (
         "aclrtMemcpy2dAsync",

@@ -15,6 +15,21 @@ use super::super::encoder::{Encoder, RowBatch};
 /// Readings of a device's clock that are kept: those of about twenty seconds.
 const ANCHORS: usize = 200;
 
+/// What calls make memory with, by kind: an address, a handle of physical memory, an address of such memory.
+const MAKES_MEMORY: [(u8, ArgPart); 4] = [
+    (0, ArgPart::Allocated),
+    (0, ArgPart::HostAllocated),
+    (1, ArgPart::PhysicalAllocated),
+    (2, ArgPart::MappedAt),
+];
+/// What calls end it with.
+const ENDS_MEMORY: [(u8, ArgPart); 4] = [
+    (0, ArgPart::Freed),
+    (0, ArgPart::HostFreed),
+    (1, ArgPart::PhysicalFreed),
+    (2, ArgPart::Unmapped),
+];
+
 /// The process of a row, and the serial of its object.
 type ObjectKey = (u32, u32);
 
@@ -39,8 +54,8 @@ pub(super) struct History {
     calls: BTreeMap<u64, CallRow>,
     next_call: u64,
     ended: EndedObjects,
-    /// The call that allocated the memory at an address.
-    memory: HashMap<(u32, u64), u64>,
+    /// The call that made the memory of a kind with an address or a handle.
+    memory: HashMap<(u32, (u8, u64)), u64>,
     /// The last call of a thread that changed its state, by function.
     changes: HashMap<(u32, u16), u64>,
     losses: BTreeMap<Option<u32>, LossRow>,
@@ -114,8 +129,11 @@ impl History {
         }
         let process = self.processes.get(&call.thread).copied().unwrap_or(0);
         let word = |part: ArgPart| call.args.get(function.part(part)?).copied();
-        let allocated = word(ArgPart::Allocated).or_else(|| word(ArgPart::HostAllocated));
-        let freed = word(ArgPart::Freed).or_else(|| word(ArgPart::HostFreed));
+        let named = |parts: &[(u8, ArgPart)]| {
+            let named = |&(kind, part): &(u8, ArgPart)| Some((kind, word(part)?));
+            parts.iter().find_map(named)
+        };
+        let (allocated, freed) = (named(&MAKES_MEMORY), named(&ENDS_MEMORY));
         let meaning = function.role.meaning();
         // A node of a graph.
         let is_captured = call.task.is_some_and(|task| {
@@ -123,13 +141,13 @@ impl History {
             matches!(why, Some(Untimed::Captured | Untimed::Bound))
         });
         match (allocated, freed) {
-            (Some(address), _) => {
+            (Some(memory), _) => {
                 let number = self.keep(call);
-                let before = self.memory.insert((process, address), number);
+                let before = self.memory.insert((process, memory), number);
                 before.map(|before| self.calls.remove(&before));
             }
-            (_, Some(address)) => {
-                let made = self.memory.remove(&(process, address));
+            (_, Some(memory)) => {
+                let made = self.memory.remove(&(process, memory));
                 made.map(|made| self.calls.remove(&made));
             }
             _ if is_captured || meaning.lasts() && !meaning.annotates => {

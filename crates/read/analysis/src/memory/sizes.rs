@@ -1,0 +1,43 @@
+//! Sizes of the allocations in use, and what each change adds to them.
+
+use std::collections::HashMap;
+
+use super::changes::{MemoryChange, MemoryChangeKind, MemoryKey, MemoryPlace};
+
+/// By how many bytes the memory in use in a place changes.
+pub type PlaceChange = (MemoryPlace, i64);
+
+/// The allocations in use whose place and size are known.
+#[derive(Clone, Debug, Default)]
+pub struct LiveSizes {
+    live: HashMap<MemoryKey, (MemoryPlace, i64)>,
+}
+
+impl LiveSizes {
+    /// Takes a change. Returns what it takes away, and what it adds.
+    pub fn apply(&mut self, change: &MemoryChange) -> [Option<PlaceChange>; 2] {
+        let made = match change.kind {
+            MemoryChangeKind::Refused { .. } => return [None, None],
+            MemoryChangeKind::Freed => None,
+            MemoryChangeKind::Allocated { place, size } => {
+                let size = size.map(|it| i64::try_from(it).unwrap_or(i64::MAX));
+                place.zip(size)
+            }
+        };
+        // A call inside an allocation reports it as well.
+        let old = match made {
+            Some(new) => self.live.insert(change.key(), new),
+            None => self.live.remove(&change.key()),
+        };
+        [old.map(|(place, size)| (place, -size)), made]
+    }
+
+    /// The number of allocations in use.
+    pub fn len(&self) -> usize {
+        self.live.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+}

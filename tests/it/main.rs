@@ -48,6 +48,7 @@ mod filters;
 mod findings;
 /// Captured graphs, replays, and captures that fail.
 mod graphs;
+mod growth;
 /// Times of the hardware's own log.
 mod hardware;
 /// Programs, surroundings and files that were made to break a tracer.

@@ -8,7 +8,7 @@
 //! before the end of the work (507004, 507006).
 //!
 //! The check `failed-capture` reports calls that a capture refused, and `used-after-end` reports calls that failed because
-//! they used objects that had ended.
+//! they used objects that had ended. `out-of-memory` reports allocations for which there was no memory.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,6 +20,7 @@ use super::super::grouping::Groups;
 use super::super::happens_before::OrderFact;
 use super::super::{Check, Finding};
 use crate::Window;
+use crate::memory::MemoryChange;
 
 const ADVICE: &str = "check the return code of the call, and the calls before the first failure";
 
@@ -53,7 +54,12 @@ impl Check for FailedCall {
             let call = trace.call(id);
             let has_code = trace.function(call.function).ret == RetKind::Error;
             let code = call.result().filter(|code| has_code && *code != 0);
-            if let Some(code) = code.filter(|it| !is_capture_code(*it) && !is_answer(*it)) {
+            let is_failure = |code: &i64| {
+                let change = MemoryChange::of(trace, id, true);
+                let is_exhausted = change.is_some_and(|it| it.exhausted().is_some());
+                !is_capture_code(*code) && !is_answer(*code) && !is_exhausted
+            };
+            if let Some(code) = code.filter(is_failure) {
                 self.failed.push((id, code));
             }
         }

@@ -63,10 +63,14 @@ list! {
         "streams, events, contexts, graphs and memory that were not given back",
     "made_each_round.rs" made_each_round MadeEachRound "made-each-round" Info
         "memory that is allocated and given back again and again",
+    "memory_growth.rs" memory_growth MemoryGrowth "memory-growth" Warning
+        "memory that grows from step to step and never comes back",
     "near_limit.rs" near_limit NearLimit "near-limit" Info
         "many streams or events at a time, near the limit of a device",
     "needless_wait.rs" needless_wait NeedlessWait "needless-wait" Info
         "waits of streams for work that comes before anyway",
+    "out_of_memory.rs" out_of_memory OutOfMemory "out-of-memory" Warning
+        "allocations that failed, and what held the memory",
     "pageable_copy.rs" pageable_copy PageableCopy "pageable-copy" Warning
         "asynchronous copies of pageable memory, which the host does itself",
     "recorded_while_waited.rs" recorded_while_waited RecordedWhileWaited "recorded-while-waited" Warning

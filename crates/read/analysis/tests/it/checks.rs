@@ -41,10 +41,10 @@ fn an_asynchronous_copy_of_pageable_memory_is_found() {
 
 #[test]
 fn a_failed_call_is_found_with_its_code() {
-    let calls = "t1: aclrtMalloc(64)[0..1us]=207001 aclrtMalloc(64)[2us..3us] aclrtMalloc(8)[4us..5us]=207001";
+    let calls = "t1: aclrtMalloc(64)[0..1us]=107000 aclrtMalloc(64)[2us..3us] aclrtMalloc(8)[4us..5us]=107000";
     assert_eq!(
         found(calls),
-        ["failed-call 1001 2: aclrtMalloc returned 207001 ACL_ERROR_RT_MEMORY_ALLOCATION"]
+        ["failed-call 1001 2: aclrtMalloc returned 107000 ACL_ERROR_RT_PARAM_INVALID"]
     );
     assert!(found("t1: aclrtMalloc(64)[0..1us]").is_empty());
     // Answers of a wait with a limit, and of a callback thread without a callback.
@@ -427,7 +427,7 @@ fn the_worst_findings_come_first() {
                s1: memcpy(4096)[host-copy] by t1[1us..6us] | t1: aclrtMalloc(64)[7us..8us]=207001";
     let found = found(all);
     let checks: Vec<&str> = found.iter().filter_map(|it| it.split(' ').next()).collect();
-    assert_eq!(checks, ["failed-capture", "pageable-copy", "failed-call"]);
+    assert_eq!(checks, ["failed-capture", "pageable-copy", "out-of-memory"]);
 }
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/CHECKS.md");

@@ -151,8 +151,8 @@ fn a_thread_without_a_device_after_its_reset_is_found() {
     assert_eq!(with("| t2: aclrtResetDevice(0)[10..20] | t1:"), failed);
     // Another code has another reason.
     let other =
-        "t1: aclrtSetDevice(0)[0..1] aclrtResetDevice(0)[10..20] aclrtMalloc(64)[30..31]=207001";
-    assert!(found(other)[0].starts_with("failed-call 1: aclrtMalloc returned 207001"));
+        "t1: aclrtSetDevice(0)[0..1] aclrtResetDevice(0)[10..20] aclrtMalloc(64)[30..31]=107000";
+    assert!(found(other)[0].starts_with("failed-call 1: aclrtMalloc returned 107000"));
 }
 
 /// Calls that are missing may have made something with the same handle.

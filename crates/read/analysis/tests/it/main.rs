@@ -33,6 +33,7 @@ mod idle;
 mod killed_programs;
 mod late_times;
 mod memory;
+mod memory_checks;
 /// Tracer overhead.
 mod overhead;
 /// Where tasks without a time probably ran.

@@ -7,6 +7,7 @@ mod control;
 mod exporting;
 mod inbox;
 mod loader;
+mod memory_pass;
 mod pair;
 mod pictures;
 mod poll_pace;

@@ -11,6 +11,7 @@ use ascend_trace_viewer::{BackgroundQuery, DerivedData, JobNews, LoadedExtent, R
 
 use super::inbox::{Inbox, LoadedPart};
 use super::loader::{LoadRequest, RequestSlot};
+use super::memory_pass::MemoryPass;
 use super::poll_pace::{IDLE_TICK, PollPace, TICK, UNTIL_ASKED, step_back};
 use super::writer_lock;
 use crate::cli::trace_files::TraceFiles;
@@ -64,6 +65,14 @@ struct SentParts {
     near: Arc<Summary>,
     summed: Instant,
     pause: Duration,
+    memory: MemoryPass,
+}
+
+impl SentParts {
+    /// Whether the calls that change memory must be read from the file.
+    fn reads_memory(&self) -> bool {
+        self.loaded != Some(TimeRange::EVERYTHING) && self.memory.is_due()
+    }
 }
 
 impl PartReader {
@@ -128,6 +137,7 @@ impl PartReader {
             near: Arc::default(),
             summed: Instant::now(),
             pause: Duration::ZERO,
+            memory: MemoryPass::default(),
         };
         self.sum_up(&mut recording, &mut given)?;
         self.begin(&mut recording, &mut given)?;
@@ -142,6 +152,7 @@ impl PartReader {
             }
             let time = match (&query, recording.complete()) {
                 (Some(_), _) => Duration::ZERO,
+                (None, _) if given.reads_memory() => Duration::ZERO,
                 // The returned data of the view has been freed.
                 (None, true) if self.inbox.is_taken() => UNTIL_ASKED,
                 (None, true) => IDLE_TICK,
@@ -161,6 +172,9 @@ impl PartReader {
             let mut grown = is_due && recording.poll()?;
             if grown {
                 recording.find_call_sites();
+            }
+            if grown {
+                given.memory.note_growth();
             }
             given.grown = grown.then(Instant::now).or(given.grown);
             // The open calls of a growing recording are then looked at again.
@@ -194,7 +208,31 @@ impl PartReader {
                     Err(WindowError::Open(error)) => return Err(error),
                     Err(WindowError::TooMany(_)) => self.inbox.report(JobNews::Found(own)),
                 }
+            } else if given.reads_memory() {
+                self.follow_memory(&mut recording, &mut given, request)?;
             }
+        }
+    }
+
+    /// Goes on reading the memory in use, until the view wants something else or the recording may have grown.
+    fn follow_memory(
+        &self,
+        recording: &mut Recording,
+        given: &mut SentParts,
+        request: LoadRequest,
+    ) -> Result<(), OpenError> {
+        let begun = Instant::now();
+        let keep_on = || self.requests.now() == request && begun.elapsed() < TICK;
+        match given.memory.advance(recording, keep_on) {
+            Ok(is_new) => {
+                if is_new {
+                    self.inbox.open().overview = Some(overview(recording, given));
+                }
+                Ok(())
+            }
+            // Parts are read at any size.
+            Err(WindowError::TooMany(_)) => Ok(()),
+            Err(WindowError::Open(error)) => Err(error),
         }
     }
 
@@ -339,6 +377,9 @@ impl PartReader {
             is_final: given.is_final,
         };
         let mut trace = part.map_or_else(|| recording.entities().clone(), |(trace, _)| trace);
+        if extent.is_whole {
+            given.memory.take_whole(&trace);
+        }
         let derived = DerivedData::of(&mut trace, extent);
         let part = LoadedPart {
             trace,
@@ -382,6 +423,7 @@ fn overview(recording: &mut Recording, given: &SentParts) -> RecordingOverview {
         near: Arc::clone(&given.near),
         loaded: None,
         ranges_until: recording.ranges_until(),
+        memory: given.memory.curves.clone(),
         opening: None,
     }
 }

@@ -6,9 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ascend_trace_recording::TimeRange;
+use ascend_trace_analysis::memory::MemoryPlace;
 use ascend_trace_recording::file::Writer;
-use ascend_trace_recording::rows::EndRow;
+use ascend_trace_recording::rows::{CallRow, EndRow, Row};
+use ascend_trace_recording::{ProcessId, TimeRange};
+use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::workload::{self, Workload};
 use ascend_trace_viewer::{
     ExportJob, Job, JobNews, JobProgress, RecorderCounts, RecordingState, TraceSource,
@@ -280,4 +283,54 @@ fn the_drawing_thread_does_not_read_new_data() {
         assert!(read < OTHERS, "{read} bytes in one frame");
     }
     until(&mut source, "end", |it| it.trace().end().is_some());
+}
+
+/// A recording that is too long to be read as a whole: every 500th call allocates 64 bytes, and every second of these is freed at once.
+fn long_file_with_memory() -> Vec<u8> {
+    const CALLS: i64 = 200_000;
+    let text = "t1: aclrtMalloc(64,4096)[0..1us] aclrtFree(4096)[2us..3us] aclrtQueryEventStatus(1)[4us..5us]";
+    let timeline = Timeline::parse(text).unwrap();
+    let calls = timeline.rows.iter().filter_map(|row| match row {
+        Row::Call(call) => Some(call.clone()),
+        _ => None,
+    });
+    let calls: Vec<CallRow> = calls.collect();
+    let others = timeline.rows.into_iter();
+    let mut rows: Vec<Row> = others
+        .filter(|it| !matches!(it, Row::Call(_) | Row::End(_)))
+        .collect();
+    for number in 0..CALLS {
+        let (kind, address) = match number % 1_000 {
+            0 | 500 => (0, 4096 * (1 + number as u64)),
+            501 => (1, 4096 * number as u64),
+            _ => (2, 0),
+        };
+        let mut call = calls[kind].clone();
+        (call.begin_ns, call.end_ns) = (number * 1_000, number * 1_000 + 500);
+        if address != 0 {
+            call.args[0] = address;
+        }
+        rows.push(Row::Call(call));
+    }
+    rows.push(Row::End(EndRow {
+        end_ns: CALLS * 1_000,
+        ..EndRow::default()
+    }));
+    indexed(5_000, &timeline.session, &timeline.tables, rows)
+}
+
+#[test]
+fn the_memory_of_a_long_file_is_read_in_the_background() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = long_file_with_memory();
+    let mut source = write(&folder.path().join("memory.atrace"), &bytes);
+    until(&mut source, "memory", |it| it.overview().memory.is_some());
+    assert!(!source.overview().is_whole());
+    let curves = source.overview().memory.clone().unwrap();
+    let curve = curves.get(ProcessId(0), MemoryPlace::Device(0)).unwrap();
+    assert_eq!((curve.peak_bytes, curve.end_bytes()), (201 * 64, 200 * 64));
+    assert_eq!(curve.peak_at_ns, 199_500_500);
+    let bounds = curve.bounds((100_000_700, 100_000_700));
+    assert_eq!((bounds.least, bounds.most), (101 * 64, 101 * 64));
+    assert_eq!(curves.until, i64::MAX);
 }

@@ -47,6 +47,9 @@ impl LaneArrangement {
     ) -> Option<LaneGroup> {
         Some(match key {
             TrackKey::Cost(_) | TrackKey::Losses(_) => return None,
+            TrackKey::Memory(process, place) => {
+                LaneGroup::Device(process, u32::from(place.device()?))
+            }
             TrackKey::Stream(id)
             | TrackKey::Nodes(id)
             | TrackKey::Callbacks(id)
@@ -159,6 +162,10 @@ impl LaneArrangement {
             | TrackKey::Collectives(_, id) => {
                 let stream = trace.stream(id);
                 [Some(LaneGroup::Device(stream.process, stream.device)), None]
+            }
+            TrackKey::Memory(process, place) => {
+                let device = place.device().map(u32::from);
+                [device.map(|it| LaneGroup::Device(process, it)), None]
             }
             TrackKey::Cost(_) | TrackKey::Losses(_) => [None, None],
             TrackKey::Ranges(id, _) => [Some(LaneGroup::Threads(trace.thread(id).process)), None],

@@ -72,6 +72,7 @@ pub(crate) fn lane(trace: &Trace, key: TrackKey) -> String {
             format!("device {} {name} on {}", its.device, stream(trace, id))
         }
         TrackKey::Ranges(id, _) => format!("ranges of {}", thread(trace, id)),
+        TrackKey::Memory(_, place) => format!("memory of {place}"),
         TrackKey::Cost(id) => format!("tracer overhead in process {}", trace.process(id).pid),
         TrackKey::Losses(id) => format!("losses of process {}", trace.process(id).pid),
         TrackKey::Thread(id, 0) => thread(trace, id),

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use ascend_trace_analysis::collectives::CollectiveArguments;
 use ascend_trace_analysis::graphs::single_task_label;
+use ascend_trace_analysis::memory::MemoryPlace;
 use ascend_trace_analysis::{Lane, Node};
 use ascend_trace_format::api::{RetKind, TaskKind};
 pub(crate) use ascend_trace_recording::Category;
@@ -26,6 +27,8 @@ pub(crate) enum TrackKey {
     Ranges(ThreadId, u8),
     /// Calls of a thread at one depth of nesting.
     Thread(ThreadId, u8),
+    /// The memory in use of a process in a place of a device.
+    Memory(ProcessId, MemoryPlace),
     /// The tracer overhead of a process.
     Cost(ProcessId),
     /// The losses of a process.
@@ -95,14 +98,18 @@ impl TrackKey {
 
     /// Whether it shows a quantity, and nothing that can be selected.
     pub(crate) fn is_meter(self) -> bool {
-        matches!(self, Self::Cost(_) | Self::Losses(_))
+        matches!(self, Self::Memory(..) | Self::Cost(_) | Self::Losses(_))
     }
 
     /// Whether it belongs to a device.
     pub(crate) fn is_of_device(self) -> bool {
         matches!(
             self,
-            Self::Stream(_) | Self::Nodes(_) | Self::Callbacks(_) | Self::Collectives(..)
+            Self::Stream(_)
+                | Self::Nodes(_)
+                | Self::Callbacks(_)
+                | Self::Collectives(..)
+                | Self::Memory(..)
         )
     }
 

@@ -1,5 +1,7 @@
 //! The lines of the timeline from top to bottom: pinned lanes, then process by process its devices
-//! with their streams, and its threads.
+//! with their streams, and its threads. Devices of several processes on one card are together, before the first of these processes.
+
+mod shared_cards;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,12 +15,17 @@ use crate::nodes::NodeLines;
 use crate::overview::RecordingOverview;
 use crate::ranges::RangeLines;
 use crate::tracks::SliceTracks;
+use shared_cards::{SharedCard, shared_cards};
 
 /// A row of the view: a line of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ViewRow {
     Process(ProcessId),
+    /// The card with this number on the host of a process. The devices below it are those of several processes.
+    Card(ProcessId, u32),
     Device(ProcessId, u32),
+    /// A device below its card.
+    DeviceOfCard(ProcessId, u32),
     /// Lanes that are folded into this line.
     Folded(LaneGroup),
     Track(TrackKey),
@@ -28,8 +35,17 @@ impl ViewRow {
     pub(crate) fn track(self) -> Option<TrackKey> {
         match self {
             Self::Track(key) => Some(key),
-            Self::Process(_) | Self::Device(..) | Self::Folded(_) => None,
+            Self::Process(_)
+            | Self::Card(..)
+            | Self::Device(..)
+            | Self::DeviceOfCard(..)
+            | Self::Folded(_) => None,
         }
+    }
+
+    /// Whether it only names the rows below it.
+    pub(crate) fn is_heading(self) -> bool {
+        self.track().is_none() && self.folded().is_none()
     }
 
     /// Whether arrows may begin and end in it.
@@ -70,9 +86,21 @@ pub(crate) fn rows(lanes: LaneInputs<'_>) -> Vec<ViewRow> {
     let is_wanted = |key: &TrackKey| lanes.arrangement.wants(lanes.trace, *key);
     let pinned = lanes.arrangement.pinned.iter().copied().filter(is_wanted);
     let mut rows: Vec<_> = pinned.map(ViewRow::Track).collect();
-    for process in lanes.trace.processes_by_rank() {
+    let processes = lanes.trace.processes_by_rank();
+    let cards = shared_cards(lanes.trace, &processes);
+    for process in processes {
+        let of_process = cards.iter().filter(|it| it.devices[0].0 == process);
+        of_process.for_each(|card| push_card(lanes, &keys, card, &mut rows));
         rows.push(ViewRow::Process(process));
-        push_devices(lanes, &keys, process, &mut rows);
+        for (device, lines) in devices(lanes, &keys, process) {
+            let is_shown = cards
+                .iter()
+                .any(|it| it.devices.contains(&(process, device)));
+            if !is_shown {
+                let row = ViewRow::Device(process, device);
+                push_device(lanes, row, lines, &mut rows);
+            }
+        }
         push_threads(lanes, &keys, process, &mut rows);
         let meters = lanes.meters.of_process(process);
         rows.extend(meters.filter(|key| lanes.shows(key)).map(ViewRow::Track));
@@ -91,13 +119,34 @@ fn keys(tracks: &SliceTracks, overview: &RecordingOverview) -> BTreeSet<TrackKey
     keys
 }
 
-/// The streams of each device with their lines, then the communicators.
-fn push_devices(
+/// The devices of several processes on one card, if any of their lanes is shown.
+fn push_card(
+    lanes: LaneInputs<'_>,
+    keys: &BTreeSet<TrackKey>,
+    card: &SharedCard,
+    rows: &mut Vec<ViewRow>,
+) {
+    let first = rows.len();
+    for own in &card.devices {
+        let (process, device) = *own;
+        let lines = devices(lanes, keys, process).into_iter();
+        for (_, lines) in lines.filter(|(its, _)| *its == device) {
+            let row = ViewRow::DeviceOfCard(process, device);
+            push_device(lanes, row, lines, rows);
+        }
+    }
+    if rows.len() > first {
+        let header = ViewRow::Card(card.devices[0].0, card.number);
+        rows.insert(first, header);
+    }
+}
+
+/// The lines of each device of a process: the streams with their lines, then the communicators and the memory.
+fn devices(
     lanes: LaneInputs<'_>,
     keys: &BTreeSet<TrackKey>,
     process: ProcessId,
-    rows: &mut Vec<ViewRow>,
-) {
+) -> Vec<(u32, Vec<TrackKey>)> {
     let streams = (0..).map(StreamId).zip(lanes.trace.streams());
     let own: BTreeSet<_> = streams
         .filter(|(id, stream)| stream.process == process && lanes.trace.lane_of(*id) == *id)
@@ -119,25 +168,45 @@ fn push_devices(
             devices.entry(device).or_default().push(key);
         }
     }
+    if let Some(memory) = &lanes.overview.memory {
+        for place in memory.places(process) {
+            let lines = place
+                .device()
+                .map(|it| devices.entry(u32::from(it)).or_default());
+            let key = TrackKey::Memory(process, place);
+            lines.into_iter().for_each(|it| it.push(key));
+        }
+    }
     let arrangement = lanes.arrangement;
     let mut devices: Vec<_> = devices.into_iter().collect();
     devices.sort_by_key(|(device, _)| arrangement.rank_of_device(*device));
-    for (device, mut lines) in devices {
+    for (_, lines) in &mut devices {
         lines.retain(|key| lanes.shows(key));
         lines.sort_by_cached_key(|key| arrangement.rank_of_lane(lanes.trace, *key));
-        if lines.is_empty() {
-            continue;
-        }
-        let group = LaneGroup::Device(process, device);
-        if lanes.arrangement.is_folded(group) {
-            rows.push(ViewRow::Folded(group));
-            continue;
-        }
-        rows.push(ViewRow::Device(process, device));
-        let unused = fold_unused(lanes, LaneGroup::Unused(process, device), &mut lines);
-        rows.extend(lines.into_iter().map(ViewRow::Track));
-        rows.extend(unused);
     }
+    devices.retain(|(_, lines)| !lines.is_empty());
+    devices
+}
+
+/// The row of a device and its lines, or the line that they are folded into.
+fn push_device(
+    lanes: LaneInputs<'_>,
+    row: ViewRow,
+    mut lines: Vec<TrackKey>,
+    rows: &mut Vec<ViewRow>,
+) {
+    let (ViewRow::Device(process, device) | ViewRow::DeviceOfCard(process, device)) = row else {
+        return;
+    };
+    let group = LaneGroup::Device(process, device);
+    if lanes.arrangement.is_folded(group) {
+        rows.push(ViewRow::Folded(group));
+        return;
+    }
+    rows.push(row);
+    let unused = fold_unused(lanes, LaneGroup::Unused(process, device), &mut lines);
+    rows.extend(lines.into_iter().map(ViewRow::Track));
+    rows.extend(unused);
 }
 
 /// Takes the lanes out that are put into one line because they never had a task.

@@ -109,8 +109,7 @@ impl ScreenLayout {
     /// Lanes above and below those that are on screen.
     pub(crate) fn off_screen(&self, rows: &[ViewRow], scroll: usize) -> (usize, usize) {
         let lanes = |rows: &[ViewRow]| {
-            let has_slices =
-                |row: &&ViewRow| !matches!(row, ViewRow::Process(_) | ViewRow::Device(..));
+            let has_slices = |row: &&ViewRow| !row.is_heading();
             rows.iter().filter(has_slices).count()
         };
         let others = &rows[self.pinned.min(rows.len())..];

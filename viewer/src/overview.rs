@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use ascend_trace_analysis::memory::{MemoryCurves, MemoryCurvesFold};
 use ascend_trace_format::api::RetKind;
 use ascend_trace_recording::summary::{LaneSummary, SlotSums};
 use ascend_trace_recording::{Category, StreamId, Summary, ThreadId, TimeRange, Trace};
@@ -28,6 +29,8 @@ pub struct RecordingOverview {
     pub loaded: Option<TimeRange>,
     /// From this time on, ranges of the program are known only in the loaded part.
     pub ranges_until: Option<i64>,
+    /// The memory in use over time; `None` until it is known.
+    pub memory: Option<Arc<MemoryCurves>>,
     /// How much of the file has been read, in percent, while it is being opened.
     pub opening: Option<u8>,
 }
@@ -49,6 +52,7 @@ impl RecordingOverview {
                 .map(|id| trace.lane_of(id))
                 .collect(),
             loaded: Some(TimeRange::EVERYTHING),
+            memory: Some(Arc::new(MemoryCurvesFold::of_trace(trace))),
             ..Self::default()
         }
     }

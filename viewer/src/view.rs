@@ -20,6 +20,7 @@ mod links;
 mod list;
 mod log;
 mod marks;
+mod memory;
 mod meters;
 mod minimap;
 mod nodes;

@@ -49,10 +49,10 @@ impl LaneArrangement {
                     changed |= self.meet_group(group_of(trace, key));
                     changed |= self.meet_lane(trace, key);
                 }
-                ViewRow::Device(process, device) => {
+                ViewRow::Device(process, device) | ViewRow::DeviceOfCard(process, device) => {
                     changed |= self.meet_group(Some(LaneGroup::Device(process, device)));
                 }
-                ViewRow::Process(_) | ViewRow::Folded(_) => {}
+                ViewRow::Process(_) | ViewRow::Card(..) | ViewRow::Folded(_) => {}
             }
         }
         changed

@@ -107,7 +107,8 @@ fn load(
             app.camera.viewport = Viewport::new(range.begin, range.end.max(range.begin + 1));
             source.look_at(app.camera.viewport.range());
         }
-        if !is_opening && !source.is_loading() {
+        let is_known = source.overview().memory.is_some();
+        if !is_opening && is_known && !source.is_loading() {
             return match span.and(app.document.span) {
                 Some(_) => Ok(()),
                 None => Err(StillError::Empty),

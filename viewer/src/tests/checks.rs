@@ -18,7 +18,7 @@ fn findings_are_listed_and_enter_goes_to_the_first_call() {
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].starts_with("pageable-copy warning 2 "));
     assert!(
-        found[1].contains("aclrtMalloc returned 207001"),
+        found[1].contains("aclrtMalloc found no 64 B of memory of device 0"),
         "{found:?}"
     );
     player.line_with("what checks found");

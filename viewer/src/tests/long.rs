@@ -66,6 +66,7 @@ fn overview(recording: &mut Recording) -> RecordingOverview {
         whole,
         loaded: None,
         ranges_until: recording.ranges_until(),
+        memory: None,
         opening: None,
     }
 }

@@ -38,6 +38,7 @@ pub(super) fn overview(recording: &mut Recording) -> RecordingOverview {
         whole,
         loaded: None,
         ranges_until: recording.ranges_until(),
+        memory: None,
         opening: None,
     }
 }

@@ -101,7 +101,9 @@ fn press(app: &mut App, world: ViewData<'_>, at: Position) {
     let key = match row_at(app, at) {
         Some(ViewRow::Track(key)) => key,
         Some(ViewRow::Folded(group)) => return lanes::unfold(app, world, group),
-        Some(ViewRow::Device(process, device)) if layout.gutter.contains(at) => {
+        Some(ViewRow::Device(process, device) | ViewRow::DeviceOfCard(process, device))
+            if layout.gutter.contains(at) =>
+        {
             return lanes::fold_group(app, world, LaneGroup::Device(process, device));
         }
         _ => return,

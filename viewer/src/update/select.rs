@@ -115,7 +115,7 @@ pub(crate) fn is_current(app: &App, row: ViewRow) -> bool {
     match row {
         ViewRow::Track(key) => app.camera.group.is_none() && app.camera.lane == Some(key),
         ViewRow::Folded(group) => app.camera.group == Some(group),
-        ViewRow::Process(_) | ViewRow::Device(..) => false,
+        _ => false,
     }
 }
 

@@ -301,7 +301,7 @@ fn free_lines(scene: &Scene<'_>, layout: &ScreenLayout) -> Vec<i64> {
     let mut free = Vec::new();
     for (index, row, line) in layout.visible(rows, scene.app.camera.scroll) {
         let drawn = match row {
-            ViewRow::Process(_) | ViewRow::Device(..) => 0,
+            heading if heading.is_heading() => 0,
             _ => heights.bar_of(row),
         };
         let lines = line + drawn..line + heights.of(rows, index);

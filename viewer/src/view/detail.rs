@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use crate::app::Selection;
 use crate::blame;
 use crate::display_names;
-use crate::item::CallOrTask;
+use crate::item::{CallOrTask, TrackKey};
 use crate::layout::ScreenLayout;
 use crate::text::{duration, duration_with_error, fit};
 use crate::update::{causes, effects};
@@ -19,8 +19,8 @@ use super::facts::{
     SpanGroup, arguments, device_of, errors, flow, nested, since_start, span, speed,
 };
 use super::{
-    Scene, call_site, collectives, describe, graphs, legend, meters, open_calls, range_details,
-    recording_totals, stall_details, task_parts, trail, wait_release,
+    Scene, call_site, collectives, describe, graphs, legend, memory, meters, open_calls,
+    range_details, recording_totals, stall_details, task_parts, trail, wait_release,
 };
 
 /// Causes or effects that are named.
@@ -53,6 +53,9 @@ pub(super) fn lines(scene: &Scene<'_>, drawn: &DrawnContent, room: usize) -> Vec
     let meter = scene.app.camera.lane.filter(|lane| lane.is_meter());
     let meter = meter.filter(|_| scene.app.camera.group.is_none());
     match scene.app.camera.selected {
+        _ if let Some(TrackKey::Memory(process, place)) = meter => {
+            memory::of(scene, (process, place), room)
+        }
         _ if let Some(lane) = meter => meters::of(scene, lane, room),
         Some(Selection::Item(CallOrTask::Task(task))) => of_task(scene, task, room),
         Some(Selection::Item(CallOrTask::Call(call))) => of_call(scene, call, room),

@@ -12,7 +12,7 @@ use crate::text::{count, duration};
 use super::Scene;
 use super::facts::{SpanGroup, flow};
 
-const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+pub(super) const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 /// The share of time that fills a cell: the lines of all recordings have the same scale.
 const FULL: f64 = 0.1;
 

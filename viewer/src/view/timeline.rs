@@ -11,7 +11,7 @@ use crate::layout::ScreenLayout;
 use crate::text::{duration, fit, width};
 
 use super::drawn_content::DrawnContent;
-use super::{Scene, critical, folded, meters, nodes, ranges, track};
+use super::{Scene, critical, folded, memory, meters, nodes, ranges, track};
 
 /// Draws all rows on screen. Returns their content.
 pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) -> DrawnContent {
@@ -33,6 +33,9 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer
             ViewRow::Track(TrackKey::Nodes(stream)) => {
                 nodes::draw(scene, stream, at(layout.lanes), &mut drawn, buffer);
             }
+            ViewRow::Track(TrackKey::Memory(process, place)) => {
+                memory::draw(scene, (process, place), at(layout.lanes), buffer);
+            }
             ViewRow::Track(key) if key.is_meter() => {
                 meters::draw(scene, key, at(layout.lanes), buffer)
             }
@@ -47,7 +50,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer
                     critical::draw(scene, &lanes, at(layout.lanes), &drawn, buffer);
                 }
             }
-            ViewRow::Process(_) | ViewRow::Device(..) => {}
+            _ => {}
         }
     }
     border(scene, layout, buffer);

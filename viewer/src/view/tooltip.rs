@@ -13,8 +13,8 @@ use crate::layout::ScreenLayout;
 use crate::text::{duration, fit, width};
 use crate::update::{moment_at, pick, row_at, whole_at};
 
-use super::Scene;
 use super::facts::since_start;
+use super::{Scene, memory};
 
 /// Columns of a tip; names may be longer than any screen.
 const ROOM: usize = 60;
@@ -67,10 +67,16 @@ fn text(scene: &Scene<'_>, layout: &ScreenLayout, at: Position) -> Option<String
 
 /// The name and the duration of the item in a cell.
 fn slice(scene: &Scene<'_>, key: TrackKey, cell: u16) -> Option<String> {
+    let trace = scene.world.trace;
+    if let TrackKey::Memory(process, place) = key {
+        let wide = scene.app.layout().lanes.width;
+        let range = scene.app.camera.viewport.cell_time(i64::from(cell), wide);
+        let bytes = memory::within(scene, (process, place), range)?;
+        return Some(format!("{} {bytes}", display_names::lane(trace, key)));
+    }
     if key.is_meter() {
         return None;
     }
-    let trace = scene.world.trace;
     let found = pick(scene.app, scene.world, key, cell)?;
     let TimeRange { begin, end } = found.span(trace);
     let length = duration(end.saturating_sub(begin));

@@ -1,5 +1,6 @@
 //! What rows are called.
 
+use ascend_trace_analysis::memory::MemoryPlace;
 use ascend_trace_recording::{ProcessId, StreamId, ThreadId, TimeRange};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,13 +13,17 @@ use crate::overview::working;
 use crate::text::{count, fit, share, width};
 use crate::tracks::SliceTrack;
 use crate::update::is_current;
-use crate::view::{Scene, describe, folded, meters};
+use crate::view::{Scene, describe, folded, memory, meters};
 
 /// Names a row, and describes its content in a second line, if it has one.
 pub(super) fn draw(scene: &Scene<'_>, row: ViewRow, pinned: bool, area: Rect, buffer: &mut Buffer) {
     let theme = scene.app.theme;
     let (indent, text, value) = match row {
         ViewRow::Process(process) => (0, process_name(scene, process), String::new()),
+        ViewRow::Card(process, number) => (0, card_name(scene, process, number), String::new()),
+        ViewRow::DeviceOfCard(process, device) => {
+            (1, member_name(scene, process), format!("device {device}"))
+        }
         ViewRow::Device(process, device) => {
             let card = scene.world.trace.card(process, device).number;
             let card = card.map_or_else(String::new, |number| format!("card {number}"));
@@ -32,8 +37,8 @@ pub(super) fn draw(scene: &Scene<'_>, row: ViewRow, pinned: bool, area: Rect, bu
     };
     let is_current = is_current(scene.app, row);
     let style = match row {
-        ViewRow::Process(_) => theme.accent(),
-        ViewRow::Device(..) | ViewRow::Folded(_) => theme.strong(),
+        ViewRow::Process(_) | ViewRow::Card(..) => theme.accent(),
+        ViewRow::Device(..) | ViewRow::DeviceOfCard(..) | ViewRow::Folded(_) => theme.strong(),
         ViewRow::Track(_) if is_current => theme.strong(),
         ViewRow::Track(_) => theme.plain(),
     };
@@ -96,6 +101,23 @@ fn process_name(scene: &Scene<'_>, id: ProcessId) -> String {
     format!("{name} {}{rank}{host}", process.pid)
 }
 
+/// A card that several processes use.
+fn card_name(scene: &Scene<'_>, of: ProcessId, number: u32) -> String {
+    match scene.world.trace.process(of).host.as_str() {
+        "" => format!("card {number}"),
+        host => format!("card {number} on {host}"),
+    }
+}
+
+/// A process on such a card: by its rank, if it is known.
+fn member_name(scene: &Scene<'_>, id: ProcessId) -> String {
+    let process = scene.world.trace.process(id);
+    match process.rank.as_str() {
+        "" => format!("process {}", process.pid),
+        rank => format!("rank {rank} ({})", process.pid),
+    }
+}
+
 /// Name of a track, and its share of busy time in view.
 fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, String) {
     match key {
@@ -109,6 +131,13 @@ fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, Strin
         TrackKey::Nodes(id) => (below(scene, id, "nodes", pinned), String::new()),
         TrackKey::Callbacks(id) => (below(scene, id, "callbacks", pinned), busy(scene, key)),
         TrackKey::Collectives(comm, id) => (collectives(scene, comm, id), busy(scene, key)),
+        TrackKey::Memory(process, place) => {
+            let name = match place {
+                MemoryPlace::Pools(_) => "memory of pools",
+                _ => "memory",
+            };
+            (name.to_owned(), memory::label(scene, (process, place)))
+        }
         TrackKey::Cost(_) => ("overhead".to_owned(), meters::label(scene, key)),
         TrackKey::Losses(_) => ("losses".to_owned(), meters::label(scene, key)),
         TrackKey::Ranges(id, 0) => ("ranges".to_owned(), ranges_of(scene, id)),
@@ -162,8 +191,17 @@ fn folded_label(scene: &Scene<'_>, group: LaneGroup) -> (usize, String, String) 
     let number = folded::tracks(scene, group).len();
     match group {
         LaneGroup::Unused(..) => (2, format!("▸{number} streams"), "no tasks".to_owned()),
-        LaneGroup::Device(_, device) => {
-            (1, format!("▸device {device}"), format!("{number} streams"))
+        LaneGroup::Device(process, device) => {
+            let trace = scene.world.trace;
+            let is_alone = trace.processes().len() < 2;
+            match trace.card(process, device).number.filter(|_| !is_alone) {
+                // It may be one of several on the card.
+                Some(_) => {
+                    let name = format!("▸{}", member_name(scene, process));
+                    (1, name, format!("device {device}"))
+                }
+                None => (1, format!("▸device {device}"), format!("{number} streams")),
+            }
         }
         LaneGroup::Threads(_) | LaneGroup::Nested(_) => {
             (1, "▸threads".to_owned(), number.to_string())

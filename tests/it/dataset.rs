@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::support::files::files_below;
 use crate::support::{CsvRow, Outcome, Recording, Run, program, run, tool};
 
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 14] = [
     "calls",
     "tasks",
     "dependencies",
@@ -25,6 +25,7 @@ const TABLES: [&str; 13] = [
     "collectives",
     "losses",
     "processes",
+    "devices",
 ];
 
 fn recording(rank: &str) -> Recording {

@@ -103,6 +103,7 @@ fn one_file_merged_exports_the_same() {
         "graphs",
         "losses",
         "processes",
+        "devices",
     ] {
         let [own, merged] =
             [0, 1].map(|it| fs::read_to_string(tables[it].join(format!("{name}.csv"))).unwrap());

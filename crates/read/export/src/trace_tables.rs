@@ -1,5 +1,5 @@
 //! The tables of a trace, for all formats: `calls`, `tasks`, `dependencies`, `stalls`, `graphs`,
-//! `findings`, `ranges`, `steps`, `critical`, `activities`, `collectives`, `losses` and `processes`.
+//! `findings`, `ranges`, `steps`, `critical`, `activities`, `collectives`, `losses`, `processes` and `devices`.
 //!
 //! The columns are declared, each in one place: in the module of their table, or by the type of rows in the analysis. Times are nanoseconds of the
 //! recording host's `CLOCK_MONOTONIC`; the unit is in the column's name.
@@ -12,6 +12,7 @@ pub(crate) mod clocks;
 mod collectives;
 mod critical;
 mod dependencies;
+mod devices;
 mod findings;
 mod graphs;
 mod losses;
@@ -85,6 +86,7 @@ tables! {
     Collectives collectives,
     Losses losses,
     Processes processes,
+    Devices devices,
 }
 
 impl TableId {
@@ -98,7 +100,8 @@ impl TableId {
             | Self::Activities
             | Self::Collectives
             | Self::Losses
-            | Self::Processes => AnalysisNeeds::Calls,
+            | Self::Processes
+            | Self::Devices => AnalysisNeeds::Calls,
             Self::Dependencies => AnalysisNeeds::Dependencies,
             Self::Stalls | Self::Graphs | Self::Findings | Self::Steps | Self::Critical => {
                 AnalysisNeeds::All
@@ -133,6 +136,7 @@ impl TableId {
             Self::Processes if source.part.is_last => {
                 processes::write(source, &so_far.recorded, to)
             }
+            Self::Devices if source.part.is_last => devices::write(source, to),
             Self::Graphs
             | Self::Findings
             | Self::Ranges
@@ -140,7 +144,8 @@ impl TableId {
             | Self::Critical
             | Self::Collectives
             | Self::Losses
-            | Self::Processes => Ok(()),
+            | Self::Processes
+            | Self::Devices => Ok(()),
             Self::Activities => {
                 so_far.entries = activities::write(source, so_far.entries, to)?;
                 Ok(())

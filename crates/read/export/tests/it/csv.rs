@@ -186,6 +186,7 @@ fn an_empty_trace_gives_headers_only() {
         "collectives.csv",
         "losses.csv",
         "processes.csv",
+        "devices.csv",
     ] {
         assert_eq!(files.text(name).lines().count(), 1, "{name}");
     }

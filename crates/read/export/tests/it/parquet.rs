@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::memory::{MemorySink, export};
 use super::tools::{example, python, skip, succeed};
 
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 14] = [
     "calls",
     "tasks",
     "dependencies",
@@ -25,6 +25,7 @@ const TABLES: [&str; 13] = [
     "collectives",
     "losses",
     "processes",
+    "devices",
 ];
 
 fn reader(files: &MemorySink, table: &str) -> SerializedFileReader<Bytes> {

@@ -14,7 +14,7 @@ const PATIENCE: u32 = 20;
 #[derive(Debug, Default)]
 pub(super) struct MemoryPass {
     under_way: Option<PassState>,
-    /// The end of the last pass, and what it took.
+    /// The end of the last pass, and its duration.
     last: Option<(Instant, Duration)>,
     /// The recording has grown since the last pass began.
     has_grown: bool,

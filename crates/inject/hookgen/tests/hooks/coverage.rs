@@ -224,7 +224,6 @@ fn arguments_have_the_parts_that_their_functions_give_them() {
         ),
         ("aclrtMallocHostWithCfg", "host-allocated=0 size=1", ""),
         ("aclrtFreeWithDevSync", "freed=0", ""),
-        ("aclrtMallocPhysical", "", ""),
         (
             "aclInitTensor",
             "data-type=3 data=9 layout=6 offset=5 operand=0 strides=4",

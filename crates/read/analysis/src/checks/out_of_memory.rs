@@ -27,7 +27,7 @@ const MOST: usize = 4096;
 /// Holders of memory that a finding names.
 const NAMED: usize = 3;
 
-/// Calls of one function at one place of a thread, and where the memory was to be.
+/// Calls of one function at one place of a thread, and the place of the memory.
 type Key = (ProcessId, ThreadId, FunctionId, Option<String>, MemoryPlace);
 
 /// A finding, and its text without the memory in use.

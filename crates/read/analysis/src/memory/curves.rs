@@ -256,7 +256,7 @@ impl MemoryCurvesFold {
         }
     }
 
-    /// The curves up to a time, after the last call. There are none if there were too many allocations to follow.
+    /// The curves up to a time, after the last call. If there were too many allocations to follow, the result is empty.
     pub fn finished(mut self, until: i64) -> MemoryCurves {
         for change in self.changes.rest() {
             self.apply(&change);

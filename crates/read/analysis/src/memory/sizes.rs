@@ -1,4 +1,4 @@
-//! Sizes of the allocations in use, and what each change adds to them.
+//! Sizes of the allocations in use, and the bytes that each change adds or takes away.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use super::changes::{MemoryChange, MemoryChangeKind, MemoryKey, MemoryPlace};
 /// By how many bytes the memory in use in a place changes.
 pub type PlaceChange = (MemoryPlace, i64);
 
-/// The allocations in use whose place and size are known.
+/// The allocations in use with a known place and size.
 #[derive(Clone, Debug, Default)]
 pub struct LiveSizes {
     live: HashMap<MemoryKey, (MemoryPlace, i64)>,
 }
 
 impl LiveSizes {
-    /// Takes a change. Returns what it takes away, and what it adds.
+    /// Takes a change. Returns the bytes that it takes away, and those that it adds.
     pub fn apply(&mut self, change: &MemoryChange) -> [Option<PlaceChange>; 2] {
         let made = match change.kind {
             MemoryChangeKind::Refused { .. } => return [None, None],

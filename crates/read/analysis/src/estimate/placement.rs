@@ -39,7 +39,7 @@ struct Bound {
     error: i64,
 }
 
-/// What ends a row.
+/// The end of a row.
 #[derive(Clone, Copy, Debug)]
 enum RowEnd {
     /// A task with a time began, and was launched at this time.
@@ -137,7 +137,7 @@ impl Rows<'_> {
             RowEnd::Task { begin, .. } => (begin.at, begin.error),
             RowEnd::Call(returned) => (returned, 0),
         };
-        // What the call waited for was done when it returned.
+        // When the call returned, the tasks that it waited for were done.
         self.floor = Some(Bound {
             at: until,
             error: 0,

@@ -1,4 +1,4 @@
-//! Percentiles of an operation whose classes have times at different rates.
+//! Percentiles of an operation with classes that have times at different rates.
 //!
 //! With a budget, long tasks have times more often than short ones. So the tasks with times are no fair sample of an operation with
 //! tasks of several lengths. Each class then counts by the number of all its tasks.

@@ -23,7 +23,7 @@ fn placed(text: &str) -> Vec<String> {
     placed.into_iter().map(|it| line(&trace, it)).collect()
 }
 
-/// Ten timed tasks of each operation, whose usual durations are then 10 and 20 us.
+/// Ten timed tasks of each operation. Their usual durations are then 10 and 20 us.
 const KNOWN: &str = "
     s9: A[1ms..1010us] A[1020us..1030us] A[1040us..1050us] A[1060us..1070us] A[1080us..1090us]
     s9: A[2ms..2010us] A[2020us..2030us] A[2040us..2050us] A[2060us..2070us] A[2080us..2090us]

@@ -38,7 +38,7 @@ impl StreamStretches {
         }
     }
 
-    /// A task with a time, whose launch is at `launched` on the device's clock. Returns the stretch before it in which others
+    /// A task with a time. `launched` is its launch on the device's clock. Returns the stretch before it in which others
     /// ran, and their slot.
     pub(super) fn before(
         &mut self,

@@ -275,8 +275,8 @@ fn the_error_holds_what_recording_has_cost() {
     let costly = with(&[cost(thread, 10_000, 1_000), cost(thread, 20_000, 2_400)]);
     assert_eq!((free.overhead_ns, costly.overhead_ns), (0, 3_000));
     let error = |report: &Report| report.predictions[0].error_ns.expect("it is known");
-    // Six calls submit, so each takes less by 483 ns. The first A, and D after the sync, then begin earlier by this time. The sync reads
-    // times, and returns earlier by 100 ns. Errors of different causes add up like the sides of a right triangle.
+    // Six calls submit, so each takes less by 483 ns. The first A, and D after the sync, then begin earlier by this time. Both syncs
+    // read times, and return earlier by 50 ns. Errors of different causes add up like the sides of a right triangle.
     let together = f64::hypot(1_066.0, error(&free) as f64).ceil() as i64;
     assert!((error(&costly) - together).abs() <= 1, "{together}");
     assert_eq!(costly.predictions[0].saved_ns, free.predictions[0].saved_ns);

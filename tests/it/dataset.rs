@@ -148,7 +148,7 @@ fn recordings_become_files_of_their_run_host_and_rank() {
         }
     }
     let schema: Value = serde_json::from_slice(&dataset.files()["_schema.json"]).unwrap();
-    assert_eq!(schema["version"], 2);
+    assert_eq!(schema["version"], 3);
     for (_, manifest) in dataset.manifests() {
         let rank = manifest["files"][0]["rank"].as_str().unwrap();
         let recording = if rank == "3" { &a } else { &b };

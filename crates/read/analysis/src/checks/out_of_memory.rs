@@ -2,8 +2,8 @@
 //! then, and the places in the program that held most of it. `stats --memory` has the same numbers, with the growth in the
 //! step.
 //!
-//! Free memory that is no longer needed, or use smaller batches. If the free ranges between the addresses in use are large enough
-//! together, and each of them is too small, the memory is fragmented: use one large allocation, or a pool.
+//! Free memory that is no longer needed, or use smaller batches. The free ranges between the addresses in use may be large enough
+//! together, and each of them too small. Then the memory is fragmented: use one large allocation, or a pool.
 //!
 //! Other processes and the runtime use memory of the device, too, and the recording does not show it. Frameworks such as
 //! PyTorch free memory of their cache after such an error, and try again.

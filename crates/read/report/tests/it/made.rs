@@ -79,12 +79,16 @@ fn a_lane_has_the_slices_of_its_tasks_in_order() {
 #[test]
 fn columns_have_the_time_of_tasks_without_a_time() {
     let busy = |middle: &str| {
-        let text = format!("s1: Add[0..10us] {middle} Add[20us..30us]");
+        // The usual duration is known from the second one on.
+        let text = format!(
+            "s1: Add[10us..20us] by t1[1us..2us] Add[not-sampled] by t1[2us..3us]
+             s1: Add[30us..40us] by t1[3us..4us] {middle} Add[50us..60us] by t1[5us..6us]"
+        );
         shares(&of(&timeline(&text)).lanes[0].merged).sum::<f64>()
     };
-    // 30 us of work instead of 20.
-    let more = busy("Add[not-sampled]") / busy("");
-    assert!((more - 1.5).abs() < 0.05, "{more}");
+    // 40 us of work instead of 30.
+    let more = busy("Add[not-sampled] by t1[4us..5us]") / busy("");
+    assert!((more - 4.0 / 3.0).abs() < 0.05, "{more}");
 }
 
 fn memory(text: &str) -> MemoryCurves {

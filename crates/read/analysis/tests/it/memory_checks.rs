@@ -26,7 +26,6 @@ fn found(calls: &str, ends: bool) -> Vec<Finding> {
         let end = Row::ProcessEnd(ProcessEndRow {
             process: process.expect("a process"),
             end_ns: STEPS * 100_000,
-            ..ProcessEndRow::default()
         });
         let is_end = |row: &Row| matches!(row, Row::End(_));
         let place = timeline.rows.iter().position(is_end);

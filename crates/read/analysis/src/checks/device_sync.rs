@@ -1,4 +1,4 @@
-//! A call waited for the whole device, and a wait for one stream would do: only that stream had work left, or only that stream
+//! A call waited for the whole device, and a wait for one stream would do. Only that stream had work left, or only that stream
 //! had copies to or from the host. In the second case the program goes on earlier. In the first case the wait takes as long, until
 //! another stream gets work as well.
 //!

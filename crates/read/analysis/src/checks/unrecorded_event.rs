@@ -32,7 +32,7 @@ pub(super) struct UnrecordedEvent {
 
 /// The calls of a thread that are made at one place.
 #[derive(Debug)]
-struct Place {
+struct WaitingPlace {
     finding: Finding,
     /// The serial of the event of the first call, and the number of events.
     first: u32,
@@ -65,7 +65,7 @@ impl Check for UnrecordedEvent {
         let recorded = std::mem::take(&mut self.recorded);
         let mut groups = std::mem::take(&mut self.groups);
         groups.leave_out(|(event, ..)| recorded.contains(event));
-        let mut places: BTreeMap<_, Place> = BTreeMap::new();
+        let mut places: BTreeMap<_, WaitingPlace> = BTreeMap::new();
         for (finding, (_, serial, stack)) in groups.into_groups() {
             let key = (
                 finding.process,
@@ -73,7 +73,7 @@ impl Check for UnrecordedEvent {
                 finding.site.name.clone(),
                 stack,
             );
-            let place = Place {
+            let place = WaitingPlace {
                 finding,
                 first: serial,
                 events: 1,
@@ -83,11 +83,11 @@ impl Check for UnrecordedEvent {
                 None => drop(places.insert(key, place)),
             }
         }
-        places.into_values().map(Place::finding).collect()
+        places.into_values().map(WaitingPlace::finding).collect()
     }
 }
 
-impl Place {
+impl WaitingPlace {
     fn join(&mut self, other: Self) {
         let order = |it: &Self| (it.finding.begin_ns, it.first);
         if order(&other) < order(self) {

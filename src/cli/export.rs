@@ -183,9 +183,7 @@ impl ExportRun {
             print_message("there is nothing in this range");
         }
     }
-}
 
-impl ExportRun {
     /// A timeline without most of its tasks looks like idle streams.
     fn say_what_has_no_time(&mut self) {
         let counts = self.recording.counts();

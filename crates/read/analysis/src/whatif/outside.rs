@@ -19,7 +19,7 @@ use ascend_trace_format::api::WaitTarget;
 use rustc_hash::FxHashMap;
 
 use super::compact_recording::Facts;
-use super::links::{LaneCode, LanePosition, Link};
+use super::links::{LaneCode, LanePosition, Link, LinkKind};
 use super::records::{Call, CallReader};
 use crate::TaskRole;
 
@@ -40,6 +40,9 @@ const LEAST_UNEXPLAINED: i64 = 4;
 
 /// Links that are kept on the way; with more candidates nothing is learnt.
 const MOST: usize = 1 << 20;
+
+/// With more processes, threads are not compared with those of other processes.
+const MOST_PROCESSES: usize = 16;
 
 /// The result for the pauses of threads.
 #[derive(Debug, Default)]
@@ -92,9 +95,13 @@ struct BegunCall {
     waits: bool,
 }
 
+/// Pauses with an unknown cause, by their site: the part of them that may be waits.
+type Unexplained = BTreeMap<Site, i64>;
+
 /// A thread on the way through its calls.
 #[derive(Debug)]
 struct Walker<'f> {
+    process: u32,
     calls: CallReader<'f>,
     next: Option<Call>,
     /// The number of calls before the next one.
@@ -114,8 +121,8 @@ struct HostFunction {
     place: LanePosition,
 }
 
-/// Looks at the pauses of all threads, and keeps each of them where they are wanted.
-pub(super) fn learn(facts: &Facts, keeps_pauses: bool) -> PauseResult {
+/// Looks at the pauses of all threads, and keeps each of them where they are wanted. `links` are those of the recording.
+pub(super) fn learn(facts: &Facts, links: &[Link], keeps_pauses: bool) -> PauseResult {
     let mut learnt = PauseResult {
         pauses: keeps_pauses.then(Vec::new),
         ..PauseResult::default()
@@ -126,10 +133,12 @@ pub(super) fn learn(facts: &Facts, keeps_pauses: bool) -> PauseResult {
             processes.entry(thread.process).or_default().push(number);
         }
     }
-    for (process, threads) in processes {
+    let mut unexplained = Unexplained::new();
+    for (process, threads) in &processes {
+        let threads = threads.as_slice();
         let background: BTreeSet<usize> = match threads.len() {
             1 => BTreeSet::new(),
-            _ => background::of(facts, &threads).collect(),
+            _ => background::of(facts, threads).collect(),
         };
         let others = threads.iter().filter(|it| !background.contains(it));
         let others: Vec<usize> = others.copied().collect();
@@ -138,13 +147,22 @@ pub(super) fn learn(facts: &Facts, keeps_pauses: bool) -> PauseResult {
             1 => Vec::new(),
             _ => joins::of(facts, &others),
         };
-        let functions = host_functions(facts, process);
+        let functions = host_functions(facts, *process);
         let is_alone = threads.len() == 1 && functions.is_empty();
-        let mut sweep = Sweep::of(facts, &threads, functions);
+        let mut sweep = Sweep::of(facts, threads, functions);
         sweep.is_alone = is_alone;
         sweep.joined = joins.iter().map(|it| it.call).collect();
         joins.iter().for_each(|it| learnt.take_join(facts, it));
-        sweep.run(facts, &mut learnt);
+        sweep.run(facts);
+        unexplained.extend(sweep.judge(facts, &mut learnt));
+    }
+    if (2..=MOST_PROCESSES).contains(&processes.len()) && !unexplained.is_empty() {
+        let threads: Vec<usize> = processes.into_values().flatten().collect();
+        let mut sweep = Sweep::of(facts, &threads, Vec::new());
+        sweep.between = Some(unexplained);
+        sweep.run(facts);
+        let has_peers = links.iter().any(|it| it.way == LinkKind::Peer);
+        sweep.judge_between(facts, has_peers, &mut learnt);
     }
     for (thread, _) in &learnt.awaited {
         learnt.background.remove(&(*thread as usize));
@@ -193,6 +211,8 @@ struct Sweep<'f> {
     joined: Vec<LanePosition>,
     /// The process has nothing that a thread can wait for, except a clock.
     is_alone: bool,
+    /// The threads are of several processes: these pauses may end after calls of another one.
+    between: Option<Unexplained>,
 }
 
 impl<'f> Sweep<'f> {
@@ -200,6 +220,7 @@ impl<'f> Sweep<'f> {
         let walkers = threads.iter().map(|it| {
             let mut calls = facts.threads[*it].calls.iter();
             Walker {
+                process: facts.threads[*it].process,
                 next: calls.next(),
                 calls,
                 ordinal: 0,
@@ -216,10 +237,11 @@ impl<'f> Sweep<'f> {
             kept: 0,
             joined: Vec::new(),
             is_alone: false,
+            between: None,
         }
     }
 
-    fn run(mut self, facts: &Facts, learnt: &mut PauseResult) {
+    fn run(&mut self, facts: &Facts) {
         let next = |walker: &Walker<'_>| walker.next.map(|it| it.begin);
         let begins = self.walkers.iter().map(next).enumerate();
         let begins = begins.filter_map(|(number, begin)| Some(Reverse((begin?, number))));
@@ -234,7 +256,6 @@ impl<'f> Sweep<'f> {
                 ready.push(Reverse((begin, number)));
             }
         }
-        self.judge(facts, learnt);
     }
 
     /// A call begins: looks for calls and functions that ended shortly before.
@@ -252,6 +273,11 @@ impl<'f> Sweep<'f> {
             return;
         }
         let site = (self.threads[number] as u32, before.shape, call.shape);
+        let process = match &self.between {
+            Some(wanted) if !wanted.contains_key(&site) => return,
+            Some(_) => Some(own.process),
+            None => None,
+        };
         let pauses = self.sites.entry(site).or_default();
         pauses.add(own.ordinal, (since, call.begin));
         self.kept += 1;
@@ -268,7 +294,8 @@ impl<'f> Sweep<'f> {
             self.kept += 1;
         };
         let mut earlier = Vec::new();
-        for (other, walker) in self.walkers.iter().enumerate().filter(|it| it.0 != number) {
+        let others = self.walkers.iter().enumerate();
+        for (other, walker) in others.filter(|it| it.0 != number && Some(it.1.process) != process) {
             let thread = self.threads[other];
             let place = |ordinal| LanePosition::new(LaneCode::thread(thread), ordinal);
             let next = walker.next_since(since, call.begin).map(place);
@@ -318,25 +345,30 @@ impl<'f> Sweep<'f> {
         }
     }
 
-    /// Finds the calls and functions that seem to end the pauses of each site.
-    fn judge(self, facts: &Facts, learnt: &mut PauseResult) {
-        let lasts = facts.range().duration();
-        let interval = |source: Source| {
-            let count = match source {
-                Source::Calls(thread, shape) => {
-                    let place = self.threads.iter().position(|it| *it == thread as usize);
-                    place.map_or(1, |it| self.walkers[it].counts[shape as usize] as usize)
-                }
-                Source::FunctionEnds(stream) | Source::FunctionBegins(stream) => self
-                    .functions
-                    .iter()
-                    .filter(|it| it.stream == stream)
-                    .count(),
-            };
-            lasts / count.max(1) as i64
+    /// The mean time from one of these calls or functions to the next.
+    fn interval(&self, lasts: i64, source: Source) -> i64 {
+        let count = match source {
+            Source::Calls(thread, shape) => {
+                let place = self.threads.iter().position(|it| *it == thread as usize);
+                place.map_or(1, |it| self.walkers[it].counts[shape as usize] as usize)
+            }
+            Source::FunctionEnds(stream) | Source::FunctionBegins(stream) => self
+                .functions
+                .iter()
+                .filter(|it| it.stream == stream)
+                .count(),
         };
+        lasts / count.max(1) as i64
+    }
+
+    /// Finds the calls and functions that seem to end the pauses of each site. Returns the sites without a known cause.
+    fn judge(mut self, facts: &Facts, learnt: &mut PauseResult) -> Unexplained {
+        let lasts = facts.range().duration();
+        let found = std::mem::take(&mut self.sites);
+        let interval = |source: Source| self.interval(lasts, source);
+        let mut left = Unexplained::new();
         let mut sites: Vec<(Site, Pauses)> = Vec::new();
-        for (site, pauses) in self.sites {
+        for (site, pauses) in found {
             let is_known = matches!(pauses.ended_by(interval), Verdict::By(_) | Verdict::Clock);
             let parts = match is_known || self.is_alone {
                 true => Err(pauses),
@@ -355,15 +387,23 @@ impl<'f> Sweep<'f> {
             learnt.repeated.0 = learnt.repeated.0.saturating_add(total);
             learnt.repeated.1 = learnt.repeated.1.saturating_add(spread);
             match pauses.ended_by(interval) {
-                _ if self.is_alone => learnt.take_clocked(*site, pauses),
+                _ if self.is_alone => {
+                    if !learnt.take_clocked(*site, pauses) {
+                        left.insert(*site, 0);
+                    }
+                }
                 Verdict::By(found) => {
                     learnt.take(facts, *site, &found);
                     learnt.unexplained += pauses.total() - found.total();
                     learnt.keep_others(*site, pauses, &found);
                     known.push((*site, found));
                 }
-                Verdict::Clock => learnt.take_clocked(*site, pauses),
-                Verdict::OwnWork => {}
+                Verdict::Clock => {
+                    learnt.take_clocked(*site, pauses);
+                }
+                Verdict::OwnWork => {
+                    left.insert(*site, 0);
+                }
                 Verdict::Unknown => rare.push((*site, pauses)),
             }
         }
@@ -374,8 +414,37 @@ impl<'f> Sweep<'f> {
                 .filter(|it| (it.0.0, it.0.2) == (site.0, site.2));
             match alike.filter_map(|it| pauses.ended_like(&it.1)).next() {
                 Some(found) => learnt.take(facts, site, &found),
-                None => learnt.take_unexplained(site, pauses, interval),
+                None => {
+                    let part = learnt.take_unexplained(site, pauses, interval);
+                    *left.entry(site).or_default() += part;
+                }
             }
+        }
+        left
+    }
+
+    /// The same for calls of other processes. Processes with collectives wait for each other there, so that their calls are often
+    /// at the same time: only pauses that follow the other process count.
+    fn judge_between(mut self, facts: &Facts, has_peers: bool, learnt: &mut PauseResult) {
+        let lasts = facts.range().duration();
+        let mut sites: Vec<_> = std::mem::take(&mut self.sites).into_iter().collect();
+        sites.sort_by_key(|it| it.0);
+        let known = self.between.take().unwrap_or_default();
+        for (site, pauses) in &sites {
+            let interval = |source| self.interval(lasts, source);
+            let counted = known.get(site).copied().unwrap_or(0);
+            let unexplained = match pauses.ended_by(interval) {
+                Verdict::By(found) if !has_peers || found.is_followed() => {
+                    learnt.take(facts, *site, &found.of_other_process());
+                    pauses.total() - found.total()
+                }
+                Verdict::Unknown if !has_peers => pauses.unexplained(interval).max(counted),
+                _ => counted,
+            };
+            learnt.unexplained = learnt
+                .unexplained
+                .saturating_add(unexplained - counted)
+                .max(0);
         }
     }
 }
@@ -418,13 +487,15 @@ impl PauseResult {
         self.links.extend(&join.links);
     }
 
-    /// The pauses of a site that a clock ended, if one did.
-    fn take_clocked(&mut self, (thread, ..): Site, pauses: &Pauses) {
-        if pauses.are_clocked() {
+    /// The pauses of a site that a clock ended. Returns whether one did.
+    fn take_clocked(&mut self, (thread, ..): Site, pauses: &Pauses) -> bool {
+        let are_clocked = pauses.are_clocked();
+        if are_clocked {
             let lane = LaneCode::thread(thread as usize);
             let calls = pauses.calls.iter().map(|it| LanePosition::new(lane, *it));
             self.clocked.extend(calls);
         }
+        are_clocked
     }
 
     /// The place of a handover in the list of all.
@@ -443,13 +514,19 @@ impl PauseResult {
         place
     }
 
-    /// The pauses of a site, of which no cause is known.
-    fn take_unexplained(&mut self, site: Site, pauses: &Pauses, interval: impl Fn(Source) -> i64) {
+    /// The pauses of a site without a known cause. Returns the part of them that may be waits.
+    fn take_unexplained(
+        &mut self,
+        site: Site,
+        pauses: &Pauses,
+        interval: impl Fn(Source) -> i64,
+    ) -> i64 {
         let unexplained = pauses.unexplained(interval);
         self.unexplained = self.unexplained.saturating_add(unexplained);
         if unexplained * LEAST_UNEXPLAINED > pauses.total() {
             self.keep(site, pauses.calls.iter().copied());
         }
+        unexplained
     }
 
     /// Those pauses of a site that this has not ended.

@@ -53,7 +53,7 @@ impl PauseReader {
 
     pub(crate) fn finish(self) -> PauseCauses {
         let (facts, numbers) = self.collect.finish_with_numbers();
-        let learnt = learn(&facts, true);
+        let learnt = learn(&facts, &facts.links, true);
         let mut places = learnt.pauses.unwrap_or_default();
         places.sort_unstable_by_key(|it| it.call);
         let calls = Calls::of(&numbers, &places);

@@ -14,12 +14,11 @@
 //! - the time that unusual latencies take: another run has others,
 //! - how much longer the program takes if the host takes longer, by half of the spread of pauses between the same two calls. Work of a
 //!   thread before its first task differs more,
-//! - a 128th of the time: runs of one program differ by at least this,
-//! - the tracer overhead, as far as the end depends on it: it is in the recording, and a run without the tool has none.
+//! - a 128th of the time: runs of one program differ by at least this.
 //!
 //! Others are added: how far the unchanged simulation is off from the recording; the unknown time of tasks without
-//! times and of pauses; and how much the saved time differs where threads wait for each other in another way than they seem
-//! to.
+//! times and of pauses; how much the saved time differs where threads wait for each other in another way than they seem
+//! to; and the tracer overhead, as far as the end depends on it: it is in the recording, and a run without the tool has none.
 
 use ascend_trace_recording::TimeRange;
 use schemars::JsonSchema;
@@ -160,10 +159,10 @@ impl<'f> Predictor<'f> {
         let untraced = self.differs(changed, LatencySource::Untraced);
         let slow = self.differs(changed, LatencySource::SlowHost);
         let traced = untraced.min(self.overhead_ns());
-        parts.extend([apart, traced, unsteady, slow, changed.own.lasts / RERUNS]);
+        parts.extend([apart, unsteady, slow, changed.own.lasts / RERUNS]);
         let recorded = self.recorded.duration();
         let open = self.open(changed, saved);
-        let error = self.own_error_ns() + together(&parts) + open + waits;
+        let error = self.own_error_ns() + together(&parts) + open + waits + traced;
         let error = Some(error).filter(|_| !self.facts.is_open);
         let part = |ns: i64| ns as f64 / recorded.max(1) as f64;
         Prediction {

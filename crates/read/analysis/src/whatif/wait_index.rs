@@ -86,7 +86,7 @@ impl Index {
     pub(super) fn of(facts: &mut Facts) -> Self {
         let mut links = std::mem::take(&mut facts.links);
         links.extend(starts(facts));
-        let outside = outside::learn(facts, false);
+        let outside = outside::learn(facts, &links, false);
         links.extend(&outside.links);
         links.sort_by_key(|it| it.to);
         let calls = held_calls(facts, &links);
@@ -182,6 +182,13 @@ impl Index {
 
     pub(super) fn time(&self, wait: &Wait) -> i64 {
         self.times.get(wait.source as usize).copied().unwrap_or(0)
+    }
+
+    /// By how much the usual time may differ in another run that calls take to return after their target: a quarter of the
+    /// range from short to long ones.
+    pub(super) fn returns_off(&self) -> i64 {
+        let returning = self.typical.returning;
+        (returning.high - returning.low) / 4
     }
 
     /// When the last target of these waits was done in the recording.

@@ -27,9 +27,14 @@ fn saved(report: &Report) -> (i64, i64) {
 
 /// A round of a thread with its stream: a task, and a wait for it. Returns its end, and the text.
 fn round(thread: u32, begin: i64, lasts: i64, name: &str) -> (i64, String) {
+    round_of((1, thread), begin, lasts, name)
+}
+
+/// The same of a process.
+fn round_of((process, thread): (u32, u32), begin: i64, lasts: i64, name: &str) -> (i64, String) {
     let end = begin + 2 + lasts;
     let text = format!(
-        "s{thread}: {name}[{}us..{end}us] by t{thread}[{begin}us..{}us] | t{thread}: sync(s{thread})[{}us..{}us]\n",
+        "p{process}.s{thread}: {name}[{}us..{end}us] by t{thread}[{begin}us..{}us] | p{process}.t{thread}: sync(s{thread})[{}us..{}us]\n",
         begin + 2,
         begin + 1,
         begin + 1,
@@ -155,6 +160,43 @@ fn work_after_a_wait_does_not_hide_the_wait() {
     assert!(error < 5_000, "{error}");
     let report = predicted(&late(false), faster("A"));
     assert!(report.handovers.is_empty(), "{:?}", report.handovers);
+}
+
+/// Two processes work in turn, or the second one works for itself.
+fn two_processes(in_turn: bool) -> String {
+    let mut dice = Dice(11);
+    let (mut text, mut now, mut other) = (String::new(), 0, 500);
+    for _ in 0..80 {
+        let (end, first) = round_of((1, 1), now, 2_000 + dice.roll(40), "A");
+        let begin = if in_turn {
+            end + 40 + dice.roll(10)
+        } else {
+            other
+        };
+        let (done, second) = round_of((2, 1), begin, 600 + dice.roll(40), "B");
+        text += &(first + &second);
+        now = if in_turn { done } else { end + 700 } + 40 + dice.roll(10);
+        other = done + 1_370 + dice.roll(10);
+    }
+    text
+}
+
+#[test]
+fn a_process_waits_for_another_one() {
+    let report = predicted(&two_processes(true), faster("A"));
+    let waits: Vec<_> = report
+        .handovers
+        .iter()
+        .map(|it| (it.process, it.by))
+        .collect();
+    assert_eq!(waits, [(1, Some(2001)), (2, Some(1001))]);
+    let (time, error) = saved(&report);
+    assert!((79_000..82_000).contains(&time), "{time}");
+    assert!(error < 8_000, "{error}");
+    let (time, error) = saved(&predicted(&two_processes(true), faster("B")));
+    assert!((23_000..26_000).contains(&time), "{time} ± {error}");
+    let alone = predicted(&two_processes(false), faster("A"));
+    assert!(alone.handovers.is_empty(), "{:?}", alone.handovers);
 }
 
 /// Copies of two sizes and kernels, each after a wait. `time` returns whether a task has a time.

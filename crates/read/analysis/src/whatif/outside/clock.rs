@@ -6,8 +6,11 @@
 
 use super::pauses::Quartiles;
 
-/// Fewer pauses do not show the difference.
-const LEAST_TICKS: usize = 64;
+/// From this number of pauses on, their errors alone show the difference.
+const MANY_TICKS: usize = 64;
+
+/// From this number on, they show it together with the mean interval.
+const LEAST_TICKS: usize = 20;
 
 /// Programs choose periods of whole multiples of this time, or a whole number of ticks in a second. Nanoseconds.
 const ROUND_NS: f64 = 100_000.0;
@@ -24,6 +27,11 @@ const LEAST_SPREAD_NS: i64 = 1_000;
 /// seldom below this part of the expected one: in one of 500 loops.
 const RUN_IN_STEPS: f64 = 15.0;
 const PART_OF_SUMS: f64 = 0.4;
+
+/// The same for fewer pauses with a mean interval that is this near to a chosen period. Intervals by chance are so near in one loop of
+/// 33.
+const PART_OF_FEW: f64 = 0.7;
+const CHANCE: f64 = 0.03;
 
 /// Whether a clock ends pauses, by their ends in order.
 pub(super) fn is_clocked(ends: &[i64]) -> bool {
@@ -51,8 +59,20 @@ fn are_ticks(times: &[i64], period: f64) -> bool {
     let of_ticks = Quartiles::of(errors.iter().copied()).spread();
     let of_steps = Quartiles::of(errors.windows(2).map(|it| it[1] - it[0])).spread();
     let of_sums = of_steps as f64 * f64::sqrt(times.len() as f64 / RUN_IN_STEPS);
-    let is_near = of_ticks as f64 <= period / NEAR;
-    is_near && of_steps >= LEAST_SPREAD_NS && of_ticks as f64 <= PART_OF_SUMS * of_sums
+    let is_near = of_ticks as f64 <= period / NEAR && of_steps >= LEAST_SPREAD_NS;
+    let part = of_ticks as f64 / of_sums;
+    let is_sure = times.len() >= MANY_TICKS && part <= PART_OF_SUMS;
+    is_near && (is_sure || part <= PART_OF_FEW && is_exact(&errors))
+}
+
+/// Whether the mean interval is so near to the period that this is hardly chance: the errors do not grow from the first third of the
+/// times to the last.
+fn is_exact(errors: &[i64]) -> bool {
+    let third = errors.len() / 3;
+    let usual = |part: &[i64]| Quartiles::of(part.iter().copied()).second;
+    let grown = usual(&errors[errors.len() - third..]) - usual(&errors[..third]);
+    let steps = (errors.len() - third).max(1) as f64;
+    2.0 * (grown as f64 / steps).abs() <= CHANCE * ROUND_NS
 }
 
 #[cfg(test)]
@@ -92,6 +112,30 @@ mod tests {
     }
 
     #[test]
+    fn few_ticks_are_a_clock_if_their_mean_interval_is_exact() {
+        let mut noise = noise();
+        let (mut clocks, mut sums, mut others) = (0, 0, 0);
+        for round in 0..200 {
+            let ticks: Vec<i64> = (0..30).map(|it| it * 5_000_000 + 60 * noise()).collect();
+            clocks += i32::from(is_clocked(&ticks));
+            let mut pauses = |interval: i64| {
+                let mut now = 0;
+                let mut later = || {
+                    now += interval + 60 * (noise() - 500);
+                    now
+                };
+                let all: Vec<i64> = (0..30).map(|_| later()).collect();
+                i32::from(is_clocked(&all))
+            };
+            sums += pauses(5_000_000);
+            others += pauses(4_950_000 + 500 * round);
+        }
+        assert!(clocks > 120, "{clocks}");
+        assert!(sums < 40, "{sums}");
+        assert!(others < 16, "{others}");
+    }
+
+    #[test]
     fn few_pauses_other_periods_and_equal_intervals_show_no_clock() {
         // Pauses of very different durations.
         let mut noise = noise();
@@ -106,7 +150,7 @@ mod tests {
             let all = (0..count).map(|it| it * period + size * noise());
             all.collect::<Vec<i64>>()
         };
-        assert!(!is_clocked(&ticks(60, 4_000_000, 60)));
+        assert!(!is_clocked(&ticks(16, 4_000_000, 60)));
         assert!(!is_clocked(&ticks(100, 4_013_000, 60)));
         assert!(!is_clocked(&ticks(100, 4_000_000, 0)));
         assert!(!is_clocked(&ticks(100, 50_000, 10)));

@@ -126,6 +126,17 @@ impl PauseEnd<'_> {
         self.spread.saturating_mul(self.endings.len() as i64)
     }
 
+    /// The pauses end later where their ends are later.
+    pub(super) fn is_followed(&self) -> bool {
+        follows(self.endings)
+    }
+
+    /// Pauses that end after calls of another process: they may as well be work of the thread, unless they follow.
+    pub(super) fn of_other_process(self) -> Self {
+        let may_be_own = self.may_be_own || !self.is_followed();
+        Self { may_be_own, ..self }
+    }
+
     pub(super) fn links(&self) -> impl Iterator<Item = Link> {
         let way = self.source.way(self.may_be_own);
         self.endings.iter().map(move |it| it.link(way))
@@ -245,7 +256,8 @@ impl Pauses {
             let lags = Quartiles::of(endings.iter().map(|it| it.lag));
             least_spread = least_spread.min(lags.spread());
             let is_soon = 4 * lags.third <= interval(*source) && 2 * lags.third <= lengths.second;
-            let is_steady = lags.spread() <= lengths.spread() || 8 * lags.third <= lengths.second;
+            let is_steady = !is_clearly_less(lengths.spread(), lags.spread())
+                || 8 * lags.third <= lengths.second;
             let are_followed = follows(endings);
             let is_better =
                 |it: PauseEnd<'_>| (it.endings.len(), lags.second) < (endings.len(), it.lag);
@@ -273,13 +285,19 @@ impl Pauses {
             _ if self.are_clocked() => Verdict::Clock,
             (None, Some(found)) => Verdict::By(found),
             (None, None)
-                if 10 * lengths.spread() <= lengths.second && lengths.spread() < least_spread =>
+                if 10 * lengths.spread() <= lengths.second
+                    && is_clearly_less(lengths.spread(), least_spread) =>
             {
                 Verdict::OwnWork
             }
             (None, None) => Verdict::Unknown,
         }
     }
+}
+
+/// Whether a spread is smaller than another one by more than the spreads of some pauses differ by chance.
+fn is_clearly_less(one: i64, other: i64) -> bool {
+    3 * one < 2 * other.min(i64::MAX / 2)
 }
 
 /// The length of the shortest long pause, if there are short and long ones: where the variance between two kinds is largest.

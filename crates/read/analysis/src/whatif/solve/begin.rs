@@ -84,6 +84,7 @@ impl<'f> ThreadLane<'f> {
             (false, _) => {
                 self.ahead += own_lag;
                 self.slow(shared, own_lag);
+                self.leave_out_overhead(shared, own_lag);
             }
             (true, Some(started)) => {
                 self.row.copy_from_slice(started);

@@ -50,6 +50,8 @@ pub(super) struct ThreadLane<'f> {
     pub(super) overhead: i64,
     /// The same of each call that waited.
     reading: i64,
+    /// The tracer overhead of the calls before, which is in the time until the next one.
+    owed: i64,
     /// A call before submitted something.
     has_submitted: bool,
     /// The call began.
@@ -95,6 +97,7 @@ impl<'f> ThreadLane<'f> {
             ordinal: 0,
             overhead: index.overheads.get(number).copied().unwrap_or(0),
             reading: index.readings.get(number).copied().unwrap_or(0),
+            owed: 0,
             has_submitted: false,
             is_inside: false,
             reached: None,
@@ -171,6 +174,7 @@ impl<'f> ThreadLane<'f> {
             if take_at(&mut self.clocked, place, |it| *it).is_empty() {
                 self.ahead += lag;
                 self.slow(shared, lag);
+                self.leave_out_overhead(shared, lag);
             } else {
                 // The clock goes on in any case.
                 self.fold();
@@ -243,11 +247,9 @@ impl<'f> ThreadLane<'f> {
                 self.row[factor.run()] += factor.more(&lags);
             }
             self.slow(shared, own);
-            if self.overhead > 0 && shape.tasks > 0 {
-                let untraced = shared.effects.of_manner(LatencySource::Untraced);
-                let row = self.row.get_mut(untraced).unwrap_or_default();
-                row.iter_mut().for_each(|it| *it -= own.min(self.overhead));
-            }
+        }
+        if shape.tasks > 0 {
+            self.owed += self.overhead;
         }
         self.waits = left;
         Ok(())
@@ -291,18 +293,16 @@ impl<'f> ThreadLane<'f> {
         let returning = shared.index.typical.returning.middle;
         let lags = LatencySource::ALL.map(|manner| match (released, manner) {
             (Some(_), LatencySource::Usual) if !shape.copies && !shape.polls => returning,
-            (Some(released), LatencySource::Untraced) => {
-                let own = call.end - released;
-                own - self.reading.clamp(0, own.max(0))
-            }
             (Some(released), _) => call.end - released,
             (None, _) => call.end - call.begin,
         });
         let factors = shared.effects.of_call(call.shape);
         shared.effects.add(&mut self.row, &lags, factors);
         if let (Some(released), false) = (released, shape.polls) {
-            self.slow(shared, call.end - released);
+            let part = (call.end - released) as f64 * shared.index.host_spread;
+            self.slow_by(shared, shared.index.returns_off().max(part as i64));
         }
+        self.owed += self.reading;
         if let Some(left) = &left {
             let own = lags[LatencySource::Early as usize];
             let most = match group {
@@ -317,14 +317,28 @@ impl<'f> ThreadLane<'f> {
 
     /// The host may take longer in another run: much longer before its first task.
     pub(super) fn slow(&mut self, shared: &SolverContext<'_>, time: i64) {
-        let slow = shared.effects.of_manner(LatencySource::SlowHost);
         let part = match self.has_submitted {
             true => shared.index.host_spread,
             false => FIRST_SPREAD,
         };
+        self.slow_by(shared, (time as f64 * part) as i64);
+    }
+
+    fn slow_by(&mut self, shared: &SolverContext<'_>, more: i64) {
+        let slow = shared.effects.of_manner(LatencySource::SlowHost);
         let row = self.row.get_mut(slow).unwrap_or_default();
-        let more = (time as f64 * part) as i64;
         row.iter_mut().for_each(|it| *it += more);
+    }
+
+    /// The tool works around a call, which is in the pauses of the thread: a run without the tool has shorter ones.
+    pub(super) fn leave_out_overhead(&mut self, shared: &SolverContext<'_>, lag: i64) {
+        let less = self.owed.clamp(0, lag.max(0));
+        if less > 0 {
+            let untraced = shared.effects.of_manner(LatencySource::Untraced);
+            let row = self.row.get_mut(untraced).unwrap_or_default();
+            row.iter_mut().for_each(|it| *it -= less);
+            self.owed -= less;
+        }
     }
 
     /// The changed program may not make a call at all that waits for less: it takes no time in the simulation with short

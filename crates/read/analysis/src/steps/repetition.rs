@@ -8,7 +8,8 @@
 //!
 //! Between two steps there may be other work, such as an evaluation. What repeats must then look like a step: it must
 //! bring data to the device, or the host must wait in it. Layers do neither. If the other work always comes after the same
-//! number of times and brings no data, it uses the results of all of them: they are the micro-batches of one step.
+//! number of times and brings no data, it uses the results of all of them: they are the micro-batches of one step. If the host
+//! waits several times in it, it is rounds of its own.
 
 use rustc_hash::FxHashMap;
 
@@ -68,11 +69,11 @@ pub(super) fn rhythm(
             content.iter().map(|it| sign(*it)).max().unwrap_or_default()
         })
     };
-    let mut parts: FxHashMap<(usize, usize), bool> = FxHashMap::default();
-    let mut is_of_parts = |rhythm: &Rhythm| {
+    let mut others: FxHashMap<(usize, usize), OtherWork> = FxHashMap::default();
+    let mut other_work = |rhythm: &Rhythm| {
         let key = (rhythm.period, rhythm.places.len());
-        let found = parts.entry(key);
-        *found.or_insert_with(|| are_micro_batches(symbols, rhythm, &sign))
+        let found = others.entry(key);
+        *found.or_insert_with(|| OtherWork::of(symbols, rhythm, &sign))
     };
     let mut best: Option<Judged> = None;
     // The sequence at each place: first one symbol, then two in a row, then three.
@@ -85,10 +86,13 @@ pub(super) fn rhythm(
             let found = judge(&sums, places).filter(|it| it.rhythm.period >= shortest);
             let found = found.filter(|it| it.is_regular || sign_of(&it.rhythm) > Sign::None);
             let found = found.filter(|it| !it.varies || sign_of(&it.rhythm) == Sign::Load);
-            let found = found.filter(|it| it.is_regular || !is_of_parts(&it.rhythm));
+            let found =
+                found.filter(|it| it.is_regular || other_work(&it.rhythm) != OtherWork::Update);
             let found = found.map(|mut it| {
-                let is_clear =
-                    it.is_clear() && (it.is_regular || sign_of(&it.rhythm) == Sign::Load);
+                let is_clear = it.is_clear()
+                    && (it.is_regular
+                        || sign_of(&it.rhythm) == Sign::Load
+                        || other_work(&it.rhythm) == OtherWork::Rounds);
                 it.rank = u8::from(!is_clear);
                 it
             });
@@ -101,31 +105,49 @@ pub(super) fn rhythm(
     best.map(|it| it.rhythm)
 }
 
-/// Whether work that needs no data follows what repeats, always after the same number of times.
-fn are_micro_batches(symbols: &[u32], rhythm: &Rhythm, sign: &impl Fn(u32) -> Sign) -> bool {
-    let period = rhythm.period;
-    let model = &symbols[rhythm.places[rhythm.model] as usize..][..period];
-    let spans = rhythm.places.windows(2).enumerate();
-    let longer = spans.filter_map(|(number, span)| {
-        let (from, until) = (span[0] as usize, span[1] as usize);
-        let both = symbols[from..until].iter().zip(model);
-        let same = both.take_while(|it| it.0 == it.1).count();
-        ((until - from) * 2 > period * 3).then(|| (number, from + same..until + same - period))
-    });
-    let longer: Vec<_> = longer.collect();
-    let is_update = |more: &[u32]| {
-        let more = without(more, model);
-        let of = |wanted: Sign| more.iter().filter(|it| sign(**it) == wanted).count();
-        of(Sign::Load) == 0 && of(Sign::Wait) <= 1 && of(Sign::None) > 0
-    };
-    let updates = longer.iter().filter(|it| is_update(&symbols[it.1.clone()]));
-    let mut distances: FxHashMap<usize, usize> = FxHashMap::default();
-    for pair in longer.windows(2) {
-        *distances.entry(pair[1].0 - pair[0].0).or_default() += 1;
+/// Work between some repetitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OtherWork {
+    /// It needs no data, and always comes after the same number of times.
+    Update,
+    /// The host waits several times in it, each time.
+    Rounds,
+    Unknown,
+}
+
+impl OtherWork {
+    fn of(symbols: &[u32], rhythm: &Rhythm, sign: &impl Fn(u32) -> Sign) -> Self {
+        let period = rhythm.period;
+        let model = &symbols[rhythm.places[rhythm.model] as usize..][..period];
+        let spans = rhythm.places.windows(2).enumerate();
+        let longer = spans.filter_map(|(number, span)| {
+            let (from, until) = (span[0] as usize, span[1] as usize);
+            let both = symbols[from..until].iter().zip(model);
+            let same = both.take_while(|it| it.0 == it.1).count();
+            ((until - from) * 2 > period * 3).then(|| (number, from + same..until + same - period))
+        });
+        let longer: Vec<_> = longer.collect();
+        let of = |more: &[u32], wanted: Sign| more.iter().filter(|it| sign(**it) == wanted).count();
+        let is_update = |more: &[u32]| {
+            let more = without(more, model);
+            of(&more, Sign::Load) == 0 && of(&more, Sign::Wait) <= 1 && of(&more, Sign::None) > 0
+        };
+        let updates = longer.iter().filter(|it| is_update(&symbols[it.1.clone()]));
+        let has_rounds = |more: &[u32]| of(more, Sign::Wait) > 1;
+        let mut distances: FxHashMap<usize, usize> = FxHashMap::default();
+        for pair in longer.windows(2) {
+            *distances.entry(pair[1].0 - pair[0].0).or_default() += 1;
+        }
+        let usual = distances.values().max().copied().unwrap_or(0);
+        let most = |some: usize, all: usize| all > 0 && some * 10 >= all * 9;
+        if most(usual, longer.len().saturating_sub(1)) && most(updates.count(), longer.len()) {
+            Self::Update
+        } else if !longer.is_empty() && longer.iter().all(|it| has_rounds(&symbols[it.1.clone()])) {
+            Self::Rounds
+        } else {
+            Self::Unknown
+        }
     }
-    let usual = distances.values().max().copied().unwrap_or(0);
-    let most = |some: usize, all: usize| all > 0 && some * 10 >= all * 9;
-    most(usual, longer.len().saturating_sub(1)) && most(updates.count(), longer.len())
 }
 
 /// Symbols without those of a model, if all of these are among them: an anchor may be missing in one period.
@@ -387,6 +409,9 @@ mod tests {
         };
         assert_eq!(signed(&log("LabcdeW", &"LabzW".repeat(5))), Some((40, 7)));
         assert_eq!(signed(&log("abcdeW", &"abzW".repeat(5))), Some((40, 6)));
+        // The evaluation has other work alone, and its begin is a regular anchor.
+        assert_eq!(signed(&log("abcW", &"zW".repeat(4))), Some((40, 4)));
+        assert_eq!(signed(&log("abcW", &"xyzW".repeat(6))), Some((40, 4)));
         // A step of twelve layers and a tail, in which each layer waits.
         let step = format!("L{}uvwxyzuvwxyz", "abcW".repeat(12));
         assert_eq!(signed(&step.repeat(10)), Some((10, 61)));

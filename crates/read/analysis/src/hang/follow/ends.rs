@@ -112,21 +112,23 @@ impl Follow<'_> {
         let since = self.due(stream, entry);
         let known = self.state.lengths.of(&entry.name);
         let (name, ago) = (self.words.stream(stream), self.words.ago(since));
-        let what = match entry.needs {
-            CompletionCondition::HostFunction => {
+        let (what, advice) = match entry.needs {
+            CompletionCondition::HostFunction => (
                 format!(
                     "the host function of {} on {name} has not returned for {ago}",
                     entry.name
-                )
-            }
-            _ => format!("{} on {name} has not ended for {ago}", entry.name),
+                ),
+                "wait, or look at the stacks of all threads: the function works, sleeps, or waits, for example for a lock of the thread that waits for it",
+            ),
+            _ => (
+                format!("{} on {name} has not ended for {ago}", entry.name),
+                "wait, or look at its inputs: the device is at work or stuck",
+            ),
         };
         let usual = known.map_or_else(String::new, |it| {
             let longest = duration(it.longest_ns);
             format!("; the longest of {} before took {longest}", it.count)
         });
-        let advice =
-            "wait, or look at its inputs: the device, or the host function, is at work or stuck";
         let about = self.about_entry(stream, entry);
         Culprit {
             since_ns: Some(since),

@@ -55,16 +55,15 @@ fn found(thread: ThreadId, symbols: &Symbols, mut sequence: Sequence) -> Option<
     let (origin, rhythm, entries) = match repeated(symbols, &sequence.entries) {
         Some((origin, rhythm)) => (origin, rhythm, None),
         None => {
-            let entries = folded(&sequence.entries, sign)?;
-            let row = row(&entries);
-            let rhythm = rhythm(&row, SHORTEST, |_| true, sign);
-            let rhythm = rhythm.filter(|it| {
-                let from = it.places[it.model] as usize;
-                row[from..from + it.period]
-                    .iter()
-                    .any(|it| sign(*it) > Sign::None)
-            });
-            (Origin::Sequence, rhythm?, Some(entries))
+            // Else the number of micro-batches may differ, each with its data.
+            let is_of_step = |symbol: u32| match sign(symbol) {
+                Sign::Load => Sign::None,
+                other => other,
+            };
+            let found = repeated_folded(&sequence.entries, sign, sign);
+            let found = found.or_else(|| repeated_folded(&sequence.entries, is_of_step, sign));
+            let (rhythm, entries) = found?;
+            (Origin::Sequence, rhythm, Some(entries))
         }
     };
     let entries = entries.as_deref().unwrap_or(&sequence.entries);
@@ -97,6 +96,21 @@ fn repeated(symbols: &Symbols, entries: &[RequestedOperation]) -> Option<(Origin
         let found = rhythm(&row, SHORTEST, |_| true, sign)?;
         Some((Origin::Sequence, found))
     })
+}
+
+/// What repeats where blocks without a sign of a step count once, with the entries that are left. It has a sign.
+fn repeated_folded(
+    entries: &[RequestedOperation],
+    of_block: impl Fn(u32) -> Sign,
+    sign: impl Fn(u32) -> Sign,
+) -> Option<(Rhythm, Vec<RequestedOperation>)> {
+    let entries = folded(entries, of_block)?;
+    let row = row(&entries);
+    let found = rhythm(&row, SHORTEST, |_| true, &sign)?;
+    let from = found.places[found.model] as usize;
+    let mut content = row[from..from + found.period].iter();
+    let has_sign = content.any(|it| sign(*it) > Sign::None);
+    has_sign.then_some((found, entries))
 }
 
 fn row(entries: &[RequestedOperation]) -> Vec<u32> {

@@ -270,6 +270,8 @@ struct Judged {
     varies: bool,
     /// The distances are nearly the same.
     is_regular: bool,
+    /// Periods that may be anything, if each of them could be a step: some steps that fill a queue.
+    edges: usize,
     /// Those with a lower rank come first.
     rank: u8,
 }
@@ -282,9 +284,9 @@ impl Judged {
             (
                 it.rank,
                 rhythm.period,
-                it.odd,
+                it.odd.saturating_sub(it.edges),
                 usize::MAX - it.usual,
-                it.others,
+                it.others.saturating_sub(it.edges),
                 places,
             )
         };
@@ -314,7 +316,7 @@ fn judge(sums: &Sums, places: Vec<u32>) -> Option<Judged> {
     let (count, model) = *usual.1;
     let span = (places[all] - places[0]) as usize;
     let judged = all - EDGES.min(all / 4);
-    if count < all.min(3) || count * 10 < judged * 6 || span * 2 < sums.len() {
+    if count < all.min(3) || count * 10 < judged * 3 || span * 2 < sums.len() {
         return None;
     }
     let begins_usual = |(from, until): &(&u32, &u32)| {
@@ -327,6 +329,10 @@ fn judge(sums: &Sums, places: Vec<u32>) -> Option<Judged> {
     };
     let others = spans().filter(|it| !begins_usual(it)).count();
     let without = spans().filter(|it| !has_usual(it)).count();
+    // Other periods may have more than the usual, such as a report of each second step.
+    if count * 10 < judged * 6 && without * 5 > all {
+        return None;
+    }
     let varies = (period as usize) < SHORT && count + EDGES.min(all / 4) < all;
     if varies && without > 0 {
         return None;
@@ -345,6 +351,8 @@ fn judge(sums: &Sums, places: Vec<u32>) -> Option<Judged> {
     let steps = (all - without) * period as usize;
     let odd = shorter + longer().filter(|it| !has_usual(it)).count();
     let is_followed = odd <= few && longer().count() * 4 <= all && steps * 2 >= span;
+    let has_short = spans().any(|(from, until)| (*until - *from) * 2 < period);
+    let edges = EDGES.min(all / 4);
     (is_regular || is_followed).then_some(Judged {
         rhythm: Rhythm {
             period: period as usize,
@@ -356,6 +364,7 @@ fn judge(sums: &Sums, places: Vec<u32>) -> Option<Judged> {
         odd: without,
         varies,
         is_regular,
+        edges: if has_short { 0 } else { edges + 1 },
         rank: 0,
     })
 }
@@ -412,6 +421,17 @@ mod tests {
         // The evaluation has other work alone, and its begin is a regular anchor.
         assert_eq!(signed(&log("abcW", &"zW".repeat(4))), Some((40, 4)));
         assert_eq!(signed(&log("abcW", &"xyzW".repeat(6))), Some((40, 4)));
+        // Each second step has more in it, and each sixth as well.
+        let more = |at: usize| match (at % 2, at % 6) {
+            (0, _) => "abcW",
+            (_, 5) => "abtcpW",
+            _ => "abtcW",
+        };
+        let steps: String = (0..30).map(more).collect();
+        assert_eq!(signed(&steps), Some((30, 4)));
+        // The first four steps fill a queue.
+        let filling = format!("{}{}", "Labr".repeat(4), "wLabrW".repeat(30));
+        assert_eq!(signed(&filling).map(|it| it.0), Some(34));
         // A step of twelve layers and a tail, in which each layer waits.
         let step = format!("L{}uvwxyzuvwxyz", "abcW".repeat(12));
         assert_eq!(signed(&step.repeat(10)), Some((10, 61)));

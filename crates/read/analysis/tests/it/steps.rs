@@ -201,6 +201,24 @@ fn the_last_steps_of_a_loop_that_loads_ahead_are_found() {
 }
 
 #[test]
+fn the_number_of_micro_batches_may_differ() {
+    let mut dice = Dice(4);
+    let mut program = empty();
+    for _ in 0..24 {
+        for _ in 0..2 + dice.roll(4) {
+            program.ask(&mut dice, LOAD, 10);
+            for operator in ["MatMul", "Gelu", "Loss"] {
+                program.ask(&mut dice, operator, 12);
+            }
+        }
+        program.ask(&mut dice, "Norm", 12);
+        program.ask(&mut dice, "Adam", 12);
+        program.sync();
+    }
+    assert_eq!(count(&program), 24);
+}
+
+#[test]
 fn an_evaluation_after_the_last_step_is_none() {
     let mut dice = Dice(1);
     let mut program = empty();

@@ -1,5 +1,6 @@
 //! `report`: a recording as one HTML file. Its numbers are those of the documents that other commands print.
 
+use std::cmp::Reverse;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use ascend_trace_analysis::communication::CommunicationFold;
 use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::diff::Diff;
 use ascend_trace_analysis::memory::MemoryUsageFold;
+use ascend_trace_analysis::requests::{RequestFold, RequestStats, Requests};
 use ascend_trace_analysis::stats::Tables;
 use ascend_trace_analysis::steps::Report;
 use ascend_trace_analysis::whatif::{WhatIf, judge_costs};
@@ -38,10 +40,14 @@ const DIFF: usize = 150_000;
 const WHAT_IF: usize = 60_000;
 const MEMORY: usize = 60_000;
 const COMMUNICATION: usize = 80_000;
+const REQUESTS: usize = 80_000;
 const TIMELINE: usize = 1_500_000;
 
 /// Steps that get a row.
 const SLOW_STEPS: usize = 60;
+
+/// Requests that get a row.
+const SLOW_REQUESTS: usize = 60;
 
 pub(crate) fn run(args: &ReportPageArgs) -> anyhow::Result<u8> {
     let all = TraceFiles::new(&args.files);
@@ -111,14 +117,18 @@ fn page(args: &ReportPageArgs, file: &Path, recording: &mut Recording) -> anyhow
         (
             timeline,
             (
-                (CommunicationFold::within(None), PeerWaits::default()),
+                (
+                    (CommunicationFold::within(None), RequestFold::default()),
+                    PeerWaits::default(),
+                ),
                 (MemoryFold::of_range(span), MemoryUsageFold::default()),
             ),
         ),
     );
     let found = folds.of_recording(recording, WindowSize::default(), |_| true)?;
-    let ((mut stats, mut findings), (timeline, ((communication, waits), (memory, usage)))) =
+    let ((mut stats, mut findings), (timeline, (peers, (memory, usage)))) =
         found.context("it was cancelled")?;
+    let ((communication, requests), waits) = peers;
     judge_costs(&mut findings, recording, WindowSize::default())?;
     // The document `steps` has them.
     stats.steps.clear();
@@ -133,6 +143,7 @@ fn page(args: &ReportPageArgs, file: &Path, recording: &mut Recording) -> anyhow
     page.add("memory_usage", &usage, MEMORY)?;
     page.add("communication", &communication, COMMUNICATION)?;
     page.add_whole("rank_waits", &waits)?;
+    add_requests(&mut page, requests, recording)?;
     add_steps(&mut page, args, recording)?;
     add_critical(&mut page, recording)?;
     add_what_if(&mut page, recording)?;
@@ -175,6 +186,22 @@ fn add_steps(
     }
     let series = StepSeries::of(&found);
     page.add_whole("step_series", &Series { series })?;
+    Ok(())
+}
+
+/// Requests to a server, those with the longest time to the first token.
+fn add_requests(page: &mut Page, mut found: Requests, recording: &Recording) -> anyhow::Result<()> {
+    let all = found.requests.len();
+    let first = |it: &RequestStats| it.first_token_ns.or(it.total_ns).unwrap_or(0);
+    found.requests.sort_by_key(|it| Reverse(first(it)));
+    found.requests.truncate(SLOW_REQUESTS);
+    let shown = found.requests.len();
+    page.add(
+        "requests",
+        &ReportDocument::of(&found, head(recording)),
+        REQUESTS,
+    )?;
+    page.leave_out("requests", "requests", all - shown);
     Ok(())
 }
 

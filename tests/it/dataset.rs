@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::support::files::files_below;
 use crate::support::{CsvRow, Outcome, Recording, Run, program, run, tool};
 
-const TABLES: [&str; 14] = [
+const TABLES: [&str; 15] = [
     "calls",
     "tasks",
     "dependencies",
@@ -20,6 +20,7 @@ const TABLES: [&str; 14] = [
     "findings",
     "ranges",
     "steps",
+    "requests",
     "critical",
     "activities",
     "collectives",
@@ -148,7 +149,7 @@ fn recordings_become_files_of_their_run_host_and_rank() {
         }
     }
     let schema: Value = serde_json::from_slice(&dataset.files()["_schema.json"]).unwrap();
-    assert_eq!(schema["version"], 3);
+    assert_eq!(schema["version"], 4);
     for (_, manifest) in dataset.manifests() {
         let rank = manifest["files"][0]["rank"].as_str().unwrap();
         let recording = if rank == "3" { &a } else { &b };

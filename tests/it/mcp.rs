@@ -128,6 +128,7 @@ fn a_session_finds_the_slow_step() {
         ("critical", "memset"),
         ("check", "call"),
         ("why_hangs", "ended"),
+        ("requests", "no requests"),
         ("what_if", "ms"),
     ] {
         let text = client.text(tool, file.clone());

@@ -107,6 +107,32 @@ fn the_numbers_are_those_of_the_other_commands() {
 }
 
 #[test]
+fn requests_are_those_of_the_command() {
+    let run = Run::new(&program("server")).words(&["plain", "sync"]);
+    let recording = run.options(&["--timing", "events"]).traced();
+    let data = data(&report(&recording, &[]));
+    let (part, whole) = (
+        &data["documents"]["requests"],
+        document("requests", &recording.trace()),
+    );
+    is_part(&part["measures"], &whole["measures"], "measures");
+    let all = whole["requests"].as_array().unwrap();
+    let kept = part["requests"].as_array().unwrap();
+    assert_eq!(kept.len(), all.len());
+    assert!(kept.iter().all(|it| all.contains(it)));
+    // The longest time to the first token comes first.
+    let first = kept.iter().map(|it| it["first_token_ns"].as_i64());
+    assert!(first.is_sorted_by(|one, other| one >= other));
+    let Some(browser) = Browser::find() else {
+        return;
+    };
+    let shown = browser.open(&recording.beside("report.html"));
+    shown.is_fine();
+    assert!(shown.dom.contains(r#"<section id="requests">"#));
+    assert!(shown.dom.contains("time to the first token"));
+}
+
+#[test]
 fn memory_and_communication_are_those_of_stats() {
     let recording = Run::new(&program("training"))
         .words(&["8", "65536", "4"])

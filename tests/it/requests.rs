@@ -227,6 +227,34 @@ fn messages_of_the_service_profiler_are_of_requests() {
 }
 
 #[test]
+fn the_exported_table_has_the_rows_of_the_command() {
+    let recording = recorded(&["plain", "sync"]);
+    let found = document(&recording, &[]);
+    let folder = recording.beside("tables");
+    let mut command = tool();
+    command
+        .args(["export", "--format", "csv", "-o"])
+        .arg(&folder);
+    run(command.arg(recording.trace())).expect(0);
+    let table = fs::read_to_string(folder.join("requests.csv")).unwrap();
+    let mut lines = table.lines().map(|it| it.split(',').collect::<Vec<_>>());
+    let names = lines.next().unwrap();
+    let rows = found["requests"].as_array().unwrap();
+    for (line, row) in lines.by_ref().zip(rows) {
+        for (name, cell) in names.iter().zip(line) {
+            let expected = match &row[*name] {
+                Value::Null => String::new(),
+                Value::String(text) => text.clone(),
+                Value::Bool(flag) => u8::from(*flag).to_string(),
+                other => other.to_string(),
+            };
+            assert_eq!(cell, expected, "{name}");
+        }
+    }
+    assert_eq!((lines.count(), table.lines().count()), (0, rows.len() + 1));
+}
+
+#[test]
 fn a_template_selects_other_names() {
     let recording = recorded(&["own", "sync"]);
     let found = document(&recording, &["--names", "{phase} <{id}>"]);

@@ -27,6 +27,15 @@ pub(crate) struct StepsRequest {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct NamesRequest {
+    /// The trace file, as `recordings` lists it.
+    pub(crate) file: String,
+    /// The names of ranges and marks of requests, such as `{phase}: {id} n={tokens}`: `*` matches any text. Without it, the usual
+    /// names of servers.
+    pub(crate) names: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct CriticalRequest {
     /// The trace file, as `recordings` lists it.
     pub(crate) file: String,

@@ -9,8 +9,8 @@ use rmcp::{ServerHandler, tool, tool_handler, tool_router};
 use crate::command::{CommandOutput, Commands};
 use crate::folder::Folder;
 use crate::requests::{
-    ChangeRequest, CriticalRequest, DiffRequest, FileRequest, PartRequest, SourceRequest,
-    SqlRequest, StepsRequest, TimelineRequest,
+    ChangeRequest, CriticalRequest, DiffRequest, FileRequest, NamesRequest, PartRequest,
+    SourceRequest, SqlRequest, StepsRequest, TimelineRequest,
 };
 use crate::timeline::{self, LineRange};
 use crate::tool_result::{of_command, of_text, refusal};
@@ -209,6 +209,14 @@ impl TraceServer {
     async fn steps(&self, Parameters(request): Parameters<StepsRequest>) -> CallToolResult {
         let by = [("--by", request.by.as_deref())];
         self.ask(&["steps"], &[&request.file], &by, "").await
+    }
+
+    /// The requests of a server: time to the first token split into queue, host and device, and time for each further token, by
+    /// request and as percentiles.
+    #[tool]
+    async fn requests(&self, Parameters(request): Parameters<NamesRequest>) -> CallToolResult {
+        let names = [("--names", request.names.as_deref())];
+        self.ask(&["requests"], &[&request.file], &names, "").await
     }
 
     /// The critical path: the chain of tasks and calls that the end of the recording, of a range or of a step waited for. Only

@@ -23,7 +23,7 @@ use crate::trace_tables::{ColumnKind, TableExport, TableId, TableWriter, clocks}
 use crate::{ExportError, ExportPass, ExportSink, ExportSource, Exporter, OutputLayout, open};
 
 /// Version of tables, columns, their meaning and their partitions. Datasets of different versions do not mix.
-pub const DATASET_VERSION: u32 = 3;
+pub const DATASET_VERSION: u32 = 4;
 
 /// The partition column that parts of one recording differ in.
 const RANK: &str = "rank";

@@ -1,5 +1,5 @@
 //! The tables of a trace, for all formats: `calls`, `tasks`, `dependencies`, `stalls`, `graphs`,
-//! `findings`, `ranges`, `steps`, `critical`, `activities`, `collectives`, `losses`, `processes` and `devices`.
+//! `findings`, `ranges`, `steps`, `requests`, `critical`, `activities`, `collectives`, `losses`, `processes` and `devices`.
 //!
 //! The columns are declared, each in one place: in the module of their table, or by the type of rows in the analysis. Times are nanoseconds of the
 //! recording host's `CLOCK_MONOTONIC`; the unit is in the column's name.
@@ -18,6 +18,7 @@ mod graphs;
 mod losses;
 mod processes;
 mod ranges;
+mod requests;
 mod stalls;
 mod steps;
 mod tasks;
@@ -30,6 +31,7 @@ use ascend_trace_analysis::Fold;
 use ascend_trace_analysis::align::{Collect, Recorded};
 use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::columns::{ColumnKind as DeclaredKind, TableRow};
+use ascend_trace_analysis::requests::{RequestFold, Requests};
 
 use crate::trace_facts::ExportTotals;
 use crate::{ExportError, ExportPass, ExportSink, ExportSource};
@@ -81,6 +83,7 @@ tables! {
     Findings findings,
     Ranges ranges,
     Steps steps,
+    Requests requests,
     Critical critical,
     Activities activities,
     Collectives collectives,
@@ -97,6 +100,7 @@ impl TableId {
             Self::Calls
             | Self::Tasks
             | Self::Ranges
+            | Self::Requests
             | Self::Activities
             | Self::Collectives
             | Self::Losses
@@ -128,6 +132,7 @@ impl TableId {
             }
             Self::Ranges if source.part.is_last => ranges::write(source, to),
             Self::Steps if source.part.is_last => steps::write(source, &so_far.facts, to),
+            Self::Requests if source.part.is_last => requests::write(source, &so_far.served, to),
             Self::Critical if source.part.is_last => critical::write(source, to),
             Self::Collectives if source.part.is_last => {
                 collectives::write(source, &so_far.recorded, to)
@@ -141,6 +146,7 @@ impl TableId {
             | Self::Findings
             | Self::Ranges
             | Self::Steps
+            | Self::Requests
             | Self::Critical
             | Self::Collectives
             | Self::Losses
@@ -162,6 +168,9 @@ struct RunningFacts {
     collectives: Collect,
     /// The facts, once all parts have arrived.
     recorded: Recorded,
+    requests: RequestFold,
+    /// The requests, once all parts have arrived.
+    served: Requests,
     /// Entries of the hardware's log that have been written.
     entries: u64,
 }
@@ -208,8 +217,12 @@ impl<'w, W: TableWriter> ExportPass<'w> for TableExport<W> {
         if has(TableId::Collectives) || has(TableId::Processes) {
             so_far.collectives.take(source);
         }
+        if has(TableId::Requests) {
+            so_far.requests.take(source);
+        }
         if source.part.is_last {
             so_far.recorded = std::mem::take(&mut so_far.collectives).finish();
+            so_far.served = std::mem::take(&mut so_far.requests).finish();
         }
         for (table, writer) in &mut self.writers {
             table.write(source, so_far, writer)?;

@@ -51,10 +51,11 @@ function start() {
     part("critical", "Critical path", () => critical(data)),
     part("what-if", "What would save time", () => whatIf(data)),
     part("memory", "Memory", () => memory(data)),
+    data.documents.requests.requests.length > 0 && part("requests", "Requests", () => requests(data)),
     data.documents.communication.groups.length > 0 && part("communication", "Communication", () => communication(data)),
   ];
   nav.append(...made.filter(Boolean).map(([id, title]) => element("a", { href: `#${id}` }, title)));
-  page.append(element("footer", {}, "Made by ascend-trace report. All numbers are those of its commands stats, steps, check, critical, what-if and info."));
+  page.append(element("footer", {}, "Made by ascend-trace report. All numbers are those of its commands stats, steps, requests, check, critical, what-if and info."));
 }
 
 try {

@@ -30,6 +30,7 @@ const SCRIPT: &[&str] = &[
     include_str!("../page/timeline.js"),
     include_str!("../page/memory.js"),
     include_str!("../page/whatif.js"),
+    include_str!("../page/requests.js"),
     include_str!("../page/communication.js"),
     include_str!("../page/differences.js"),
     include_str!("../page/main.js"),

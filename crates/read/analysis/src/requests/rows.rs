@@ -12,32 +12,32 @@ table_row! {
 /// A request to a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestStats {
-    pub process: u32 => column("process", Id, |it: &Self| it.process.into(), "number of the process with its first range or mark").text("process");
-    pub rank: Option<u64> => column("rank", Unsigned, |it: &Self| it.rank.into(), "rank of this process, or `null`");
-    pub request: String => column("request", Word, |it: &Self| (&it.request).into(), "its id").text("request");
-    pub arrival_ns: Option<i64> => column("arrival_ns", Moment, |it: &Self| it.arrival_ns.into(), "when it arrived; `null` if no range or mark shows it").text("arrival");
-    pub first_token_ns: Option<i64> => column("first_token_ns", Duration, |it: &Self| it.first_token_ns.into(), "from its arrival to its first token: the end of its prefill on host and device. It is the sum of the next three, if they are known");
+    pub process: u32 => column("process", Id, |it: &Self| it.process.into(), "number of the process with its first range or mark").text("process").exported("process");
+    pub rank: Option<u64> => column("rank", Unsigned, |it: &Self| it.rank.into(), "rank of this process, or `null`").exported("rank");
+    pub request: String => column("request", Word, |it: &Self| (&it.request).into(), "its id").text("request").exported("request");
+    pub arrival_ns: Option<i64> => column("arrival_ns", Moment, |it: &Self| it.arrival_ns.into(), "when it arrived; `null` if no range or mark shows it").text("arrival").exported("arrival_ns");
+    pub first_token_ns: Option<i64> => column("first_token_ns", Duration, |it: &Self| it.first_token_ns.into(), "from its arrival to its first token: the end of its prefill on host and device. It is the sum of the next three, if they are known").exported("first_token_ns");
     => column("", Duration, |it: &Self| estimate(it.first_token_ns, it.first_token_error_ns), "the same with its error").text("first token");
-    pub queue_ns: Option<i64> => column("queue_ns", Duration, |it: &Self| it.queue_ns.into(), "the part in which no work for it was under way: it waited for the scheduler, or for other work of the device");
+    pub queue_ns: Option<i64> => column("queue_ns", Duration, |it: &Self| it.queue_ns.into(), "the part in which no work for it was under way: it waited for the scheduler, or for other work of the device").exported("queue_ns");
     => column("", Duration, |it: &Self| estimate(it.queue_ns, it.first_token_error_ns), "the same with its error").text("queue");
-    pub host_ns: Option<i64> => column("host_ns", Duration, |it: &Self| it.host_ns.into(), "the part in which the host worked for it, and the device did not");
+    pub host_ns: Option<i64> => column("host_ns", Duration, |it: &Self| it.host_ns.into(), "the part in which the host worked for it, and the device did not").exported("host_ns");
     => column("", Duration, |it: &Self| estimate(it.host_ns, it.device_error_ns), "the same with its error").text("host");
-    pub device_ns: Option<i64> => column("device_ns", Duration, |it: &Self| it.device_ns.into(), "the part in which its prefill ran on a device. A batch has this time for each of its requests");
+    pub device_ns: Option<i64> => column("device_ns", Duration, |it: &Self| it.device_ns.into(), "the part in which its prefill ran on a device. A batch has this time for each of its requests").exported("device_ns");
     => column("", Duration, |it: &Self| estimate(it.device_ns, it.device_error_ns), "the same with its error").text("device");
-    pub first_token_error_ns: Option<i64> => column("first_token_error_ns", Duration, |it: &Self| it.first_token_error_ns.into(), "by how much `first_token_ns` and `queue_ns` may be off");
-    pub device_error_ns: Option<i64> => column("device_error_ns", Duration, |it: &Self| it.device_error_ns.into(), "by how much `device_ns` and `host_ns` may be off, the errors of all tasks together");
-    pub prefills: u64 => column("prefills", Count, |it: &Self| it.prefills.into(), "how often it was in a batch that prefilled it").text("prefills").if_any(|it: &Self| it.prefills != 1);
-    pub decodes: u64 => column("decodes", Count, |it: &Self| it.decodes.into(), "how often it was in a batch that decoded").text("decodes");
-    pub tokens: Option<u64> => column("tokens", Count, |it: &Self| it.tokens.into(), "tokens of its output").text("tokens");
-    pub tokens_are_counted: bool => column("tokens_are_counted", Flag, |it: &Self| it.tokens_are_counted.into(), "whether `tokens` is the number of batches, because no name has the number of tokens: one token for the prefill, and one for each `decodes`");
-    pub token_ns: Option<i64> => column("token_ns", Duration, |it: &Self| it.token_ns.into(), "mean time from one token to the next, from the first token to the last");
+    pub first_token_error_ns: Option<i64> => column("first_token_error_ns", Duration, |it: &Self| it.first_token_error_ns.into(), "by how much `first_token_ns` and `queue_ns` may be off").exported("first_token_error_ns");
+    pub device_error_ns: Option<i64> => column("device_error_ns", Duration, |it: &Self| it.device_error_ns.into(), "by how much `device_ns` and `host_ns` may be off, the errors of all tasks together").exported("device_error_ns");
+    pub prefills: u64 => column("prefills", Count, |it: &Self| it.prefills.into(), "how often it was in a batch that prefilled it").text("prefills").if_any(|it: &Self| it.prefills != 1).exported("prefills");
+    pub decodes: u64 => column("decodes", Count, |it: &Self| it.decodes.into(), "how often it was in a batch that decoded").text("decodes").exported("decodes");
+    pub tokens: Option<u64> => column("tokens", Count, |it: &Self| it.tokens.into(), "tokens of its output").text("tokens").exported("tokens");
+    pub tokens_are_counted: bool => column("tokens_are_counted", Flag, |it: &Self| it.tokens_are_counted.into(), "whether `tokens` is the number of batches, because no name has the number of tokens: one token for the prefill, and one for each `decodes`").exported("tokens_are_counted");
+    pub token_ns: Option<i64> => column("token_ns", Duration, |it: &Self| it.token_ns.into(), "mean time from one token to the next, from the first token to the last").exported("token_ns");
     => column("", Duration, |it: &Self| estimate(it.token_ns, it.token_error_ns), "the same with its error").text("per token");
-    pub token_error_ns: Option<i64> => column("token_error_ns", Duration, |it: &Self| it.token_error_ns.into(), "by how much it may be off");
+    pub token_error_ns: Option<i64> => column("token_error_ns", Duration, |it: &Self| it.token_error_ns.into(), "by how much it may be off").exported("token_error_ns");
     pub tokens_per_second: Option<f64> => column("tokens_per_second", Figures, |it: &Self| it.tokens_per_second.into(), "tokens after the first one, by the time from it to the last one");
     => column("", Figures, |it: &Self| it.rate_words().into(), "the same").text("tokens/s");
-    pub total_ns: Option<i64> => column("total_ns", Duration, |it: &Self| it.total_ns.into(), "from its arrival to its end, by its range or mark; `null` without one").text("total");
-    pub tasks: u64 => column("tasks", Count, |it: &Self| it.tasks.into(), "tasks of its batches");
-    pub untimed: u64 => column("untimed", Count, |it: &Self| it.untimed.into(), "tasks among these without a time. With one in the prefill, the first token is not known").text("untimed").if_any(|it: &Self| it.untimed > 0);
+    pub total_ns: Option<i64> => column("total_ns", Duration, |it: &Self| it.total_ns.into(), "from its arrival to its end, by its range or mark; `null` without one").text("total").exported("total_ns");
+    pub tasks: u64 => column("tasks", Count, |it: &Self| it.tasks.into(), "tasks of its batches").exported("tasks");
+    pub untimed: u64 => column("untimed", Count, |it: &Self| it.untimed.into(), "tasks among these without a time. With one in the prefill, the first token is not known").text("untimed").if_any(|it: &Self| it.untimed > 0).exported("untimed");
 }
 }
 

@@ -181,6 +181,7 @@ fn an_empty_trace_gives_headers_only() {
         "findings.csv",
         "ranges.csv",
         "steps.csv",
+        "requests.csv",
         "critical.csv",
         "activities.csv",
         "collectives.csv",

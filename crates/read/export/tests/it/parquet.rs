@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::memory::{MemorySink, export};
 use super::tools::{example, python, skip, succeed};
 
-const TABLES: [&str; 14] = [
+const TABLES: [&str; 15] = [
     "calls",
     "tasks",
     "dependencies",
@@ -20,6 +20,7 @@ const TABLES: [&str; 14] = [
     "findings",
     "ranges",
     "steps",
+    "requests",
     "critical",
     "activities",
     "collectives",

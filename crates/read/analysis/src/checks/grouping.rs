@@ -6,7 +6,7 @@ use std::hash::Hash;
 use ascend_trace_recording::{CallId, ProcessId, ThreadId, Trace};
 
 use super::Finding;
-use super::happens_before::NotedCall;
+use super::happens_before::{NotedCall, OrderFact};
 
 /// Largest number of different mistakes of a kind; others are left out, and a program has few.
 const MOST: usize = 4096;
@@ -113,19 +113,61 @@ impl<K: Copy + Eq + Hash> Groups<K> {
     }
 }
 
+/// Processes with an unknown order; `None` is all of them.
+#[derive(Debug, Default)]
+struct DoubtfulProcesses(Vec<Option<ProcessId>>);
+
+impl DoubtfulProcesses {
+    fn add(&mut self, process: Option<ProcessId>) {
+        if !self.0.contains(&process) {
+            self.0.push(process);
+        }
+    }
+
+    fn are_certain(&self, process: ProcessId) -> bool {
+        !self.0.contains(&None) && !self.0.contains(&Some(process))
+    }
+}
+
+/// Findings of processes, of which those with an unknown order do not count.
+#[derive(Debug, Default)]
+pub(super) struct ProcessFindings {
+    found: Vec<(ProcessId, Finding)>,
+    doubtful: DoubtfulProcesses,
+}
+
+impl ProcessFindings {
+    pub(super) fn set(&mut self, found: Vec<(ProcessId, Finding)>) {
+        self.found = found;
+    }
+
+    pub(super) fn judge(&mut self, facts: &[OrderFact]) {
+        for fact in facts {
+            if let OrderFact::Unknown(process) = fact {
+                self.doubtful.add(*process);
+            }
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Vec<Finding> {
+        let found = std::mem::take(&mut self.found).into_iter();
+        let found = found.filter(|(process, _)| self.doubtful.are_certain(*process));
+        found.map(|(_, finding)| finding).collect()
+    }
+}
+
 /// Findings with a text that names the first of their calls, by any further distinction.
 #[derive(Debug)]
 pub(super) struct Sorted<K> {
     found: HashMap<(ProcessId, K), Finding>,
-    /// Processes of which nothing is certain, or all.
-    unknown: Vec<Option<ProcessId>>,
+    doubtful: DoubtfulProcesses,
 }
 
 impl<K> Default for Sorted<K> {
     fn default() -> Self {
         Self {
             found: HashMap::new(),
-            unknown: Vec::new(),
+            doubtful: DoubtfulProcesses::default(),
         }
     }
 }
@@ -145,17 +187,14 @@ impl<K: Eq + Hash> Sorted<K> {
 
     /// Findings of a process, or of all, do not count.
     pub(super) fn doubt(&mut self, process: Option<ProcessId>) {
-        if !self.unknown.contains(&process) {
-            self.unknown.push(process);
-        }
+        self.doubtful.add(process);
     }
 
     pub(super) fn take(&mut self) -> Vec<Finding> {
-        let unknown = std::mem::take(&mut self.unknown);
-        let is_known = |process| !unknown.contains(&None) && !unknown.contains(&Some(process));
+        let doubtful = std::mem::take(&mut self.doubtful);
         let found = std::mem::take(&mut self.found).into_iter();
         found
-            .filter(|((process, _), _)| is_known(*process))
+            .filter(|((process, _), _)| doubtful.are_certain(*process))
             .map(|(_, finding)| finding)
             .collect()
     }

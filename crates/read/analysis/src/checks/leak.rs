@@ -21,6 +21,7 @@ use ascend_trace_format::api::{ArgPart, Role};
 use ascend_trace_recording::units::{bytes, count};
 use ascend_trace_recording::{CallId, FunctionId, ProcessId, ThreadId, Trace};
 
+use super::super::grouping::ProcessFindings;
 use super::super::happens_before::{NotedCall, OrderFact};
 use super::super::process_end::ProcessEnd;
 use super::super::{Check, Finding};
@@ -79,8 +80,7 @@ pub(super) struct Leak {
     used: LastUses,
     /// Processes that called `aclFinalize` or `aclrtResetDevice`.
     ending: HashSet<ProcessId>,
-    unknown: Vec<Option<ProcessId>>,
-    found: Vec<(ProcessId, Finding)>,
+    found: ProcessFindings,
 }
 
 /// When streams and events were used last, by their ids.
@@ -185,23 +185,17 @@ impl Check for Leak {
                 trace.process(process).end_ns.is_some()
                     && (has_succeeded || ending.contains(&process))
             };
-            self.found = findings(trace, &self.live, &self.used, is_over);
+            let found = findings(trace, &self.live, &self.used, is_over);
+            self.found.set(found);
         }
     }
 
     fn judge(&mut self, _: &Trace, facts: &[OrderFact]) {
-        for fact in facts {
-            if let OrderFact::Unknown(process) = fact {
-                self.unknown.push(*process);
-            }
-        }
+        self.found.judge(facts);
     }
 
     fn findings(&mut self) -> Vec<Finding> {
-        let (found, unknown) = (std::mem::take(&mut self.found), &self.unknown);
-        let is_known = |process| !unknown.contains(&None) && !unknown.contains(&Some(process));
-        let found = found.into_iter().filter(|(process, _)| is_known(*process));
-        found.map(|(_, finding)| finding).collect()
+        self.found.take()
     }
 }
 

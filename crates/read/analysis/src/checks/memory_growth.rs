@@ -19,6 +19,7 @@ use ascend_trace_recording::{CallId, ProcessId, ThreadId, Trace};
 
 use super::super::happens_before::{NotedCall, OrderFact};
 use super::super::{Check, Finding};
+use super::super::grouping::ProcessFindings;
 use super::out_of_memory::noted;
 use crate::memory::{
     AllocationSite, CurveSet, MemoryChange, MemoryChangeKind, MemoryChanges, MemoryCurve,
@@ -52,8 +53,7 @@ pub(super) struct MemoryGrowth {
     live: HashMap<MemoryKey, LiveAllocation>,
     curves: CurveSet<usize>,
     gave_up: bool,
-    unknown: Vec<Option<ProcessId>>,
-    found: Vec<(ProcessId, Finding)>,
+    found: ProcessFindings,
 }
 
 impl Default for MemoryGrowth {
@@ -67,8 +67,7 @@ impl Default for MemoryGrowth {
             live: HashMap::new(),
             curves: CurveSet::new(MOST_PIECES),
             gave_up: false,
-            unknown: Vec::new(),
-            found: Vec::new(),
+            found: ProcessFindings::default(),
         }
     }
 }
@@ -83,23 +82,17 @@ impl Check for MemoryGrowth {
         self.gave_up |= self.live.len() > MOST;
         // After a range of a recording, everything may still be given back.
         if window.part.is_last && !trace.has_future() && !self.gave_up {
-            self.found = self.judged(trace);
+            let found = self.judged(trace);
+            self.found.set(found);
         }
     }
 
     fn judge(&mut self, _: &Trace, facts: &[OrderFact]) {
-        for fact in facts {
-            if let OrderFact::Unknown(process) = fact {
-                self.unknown.push(*process);
-            }
-        }
+        self.found.judge(facts);
     }
 
     fn findings(&mut self) -> Vec<Finding> {
-        let (found, unknown) = (std::mem::take(&mut self.found), &self.unknown);
-        let is_known = |process| !unknown.contains(&None) && !unknown.contains(&Some(process));
-        let found = found.into_iter().filter(|(process, _)| is_known(*process));
-        found.map(|(_, finding)| finding).collect()
+        self.found.take()
     }
 }
 

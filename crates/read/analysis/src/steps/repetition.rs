@@ -9,7 +9,7 @@
 //! Between two steps there may be other work, such as an evaluation. What repeats must then look like a step: it must
 //! bring data to the device, or the host must wait in it. Layers do neither. If the other work always comes after the same
 //! number of times and brings no data, it uses the results of all of them: they are the micro-batches of one step. If the host
-//! waits several times in it, it has rounds of its own, such as the batches of an evaluation.
+//! waits several times in that work, the work has several rounds, such as the batches of an evaluation.
 
 use rustc_hash::FxHashMap;
 

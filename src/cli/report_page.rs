@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::{panic, thread};
 
 use anyhow::{Context, bail};
 use serde::Serialize;
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &ReportPageArgs) -> anyhow::Result<u8> {
     let earlier = earlier
         .map(|files| anyhow::Ok((files.name(), files.open()?)))
         .transpose()?;
-    let mut page = page(args, file, &mut recording)
+    let mut page = page(args, (file, &own), &mut recording)
         .with_context(|| format!("cannot read {}", file.display()))?;
     let earlier = match earlier {
         Some((path, earlier)) => {
@@ -105,11 +106,64 @@ fn output(args: &ReportPageArgs, files: &TraceFiles) -> anyhow::Result<PathBuf> 
     }
 }
 
-fn page(args: &ReportPageArgs, file: &Path, recording: &mut Recording) -> anyhow::Result<Page> {
+/// Adds documents of an analysis that reads the recording.
+type AddDocuments = fn(&mut Page, &ReportPageArgs, &mut Recording) -> anyhow::Result<()>;
+
+/// They do not depend on each other.
+const ANALYSES: [AddDocuments; 4] = [add_tables, add_steps, add_critical, add_what_if];
+
+fn page(
+    args: &ReportPageArgs,
+    (file, files): (&Path, &TraceFiles),
+    recording: &mut Recording,
+) -> anyhow::Result<Page> {
     // It looks for damage in all of the file, so the others know of it, too.
     let info = info::of_recording(recording)?;
     let mut page = Page::new(&title(file, recording));
     page.add("info", &info, INFO)?;
+    let is_clean = Completeness::of_recording(recording).is_complete();
+    if is_clean && files.first() != Path::new(STDIN) {
+        for part in at_once(args, files)? {
+            page.join(part);
+        }
+    } else {
+        for add in ANALYSES {
+            add(&mut page, args, recording)?;
+        }
+    }
+    Ok(page)
+}
+
+/// The documents of each analysis. Each has a thread and opens the files for itself: they are whole, and do not grow.
+fn at_once(args: &ReportPageArgs, files: &TraceFiles) -> anyhow::Result<Vec<Page>> {
+    thread::scope(|scope| {
+        let threads = ANALYSES.map(|add| {
+            let run = move || {
+                let mut page = Page::default();
+                add(&mut page, args, &mut files.open()?)?;
+                anyhow::Ok(page)
+            };
+            thread::Builder::new().spawn_scoped(scope, run)
+        });
+        let mut pages = Vec::new();
+        for thread in threads {
+            let thread = thread.context("cannot start a thread")?;
+            pages.push(
+                thread
+                    .join()
+                    .unwrap_or_else(|it| panic::resume_unwind(it))?,
+            );
+        }
+        Ok(pages)
+    })
+}
+
+/// Tables, findings and timelines: all that one pass through the recording shows.
+fn add_tables(
+    page: &mut Page,
+    _: &ReportPageArgs,
+    recording: &mut Recording,
+) -> anyhow::Result<()> {
     let span = recording.span().unwrap_or_default();
     let timeline = TimelineFold::of_range(span, recording.entities(), TIMELINE);
     let folds = (
@@ -143,11 +197,7 @@ fn page(args: &ReportPageArgs, file: &Path, recording: &mut Recording) -> anyhow
     page.add("memory_usage", &usage, MEMORY)?;
     page.add("communication", &communication, COMMUNICATION)?;
     page.add_whole("rank_waits", &waits)?;
-    add_requests(&mut page, requests, recording)?;
-    add_steps(&mut page, args, recording)?;
-    add_critical(&mut page, recording)?;
-    add_what_if(&mut page, recording)?;
-    Ok(page)
+    add_requests(page, requests, recording)
 }
 
 fn head(recording: &Recording) -> DocumentHead {
@@ -205,7 +255,11 @@ fn add_requests(page: &mut Page, mut found: Requests, recording: &Recording) -> 
     Ok(())
 }
 
-fn add_critical(page: &mut Page, recording: &mut Recording) -> anyhow::Result<()> {
+fn add_critical(
+    page: &mut Page,
+    _: &ReportPageArgs,
+    recording: &mut Recording,
+) -> anyhow::Result<()> {
     let path = match recording.span() {
         Some(span) => Critical::of_recording(recording, WindowSize::default(), span)?,
         None => Critical::default(),
@@ -216,7 +270,11 @@ fn add_critical(page: &mut Page, recording: &mut Recording) -> anyhow::Result<()
     Ok(())
 }
 
-fn add_what_if(page: &mut Page, recording: &mut Recording) -> anyhow::Result<()> {
+fn add_what_if(
+    page: &mut Page,
+    _: &ReportPageArgs,
+    recording: &mut Recording,
+) -> anyhow::Result<()> {
     let simulated = WhatIf::of_recording(recording, WindowSize::default())?;
     let check = simulated.order_check();
     let verdicts = check.of_recording(recording, WindowSize::default(), |_| true)?;

@@ -85,6 +85,12 @@ impl Page {
         Ok(())
     }
 
+    /// Takes the documents of another page.
+    pub fn join(&mut self, other: Self) {
+        self.documents.extend(other.documents);
+        self.left_out.extend(other.left_out);
+    }
+
     /// Counts rows of a list that the caller has left out.
     pub fn leave_out(&mut self, name: &str, list: &str, count: usize) {
         if count > 0 {

@@ -32,6 +32,20 @@ pub(crate) struct ArmedProgram {
     maps: String,
     /// When it was started, as the kernel counts.
     started: Option<u64>,
+    /// The library came into it while it ran.
+    pub(crate) is_injected: bool,
+}
+
+/// Whether a process has the library, or was started so that it will have it, or with a recording.
+///
+/// # Errors
+/// There is no such process, or it may not be looked at.
+pub(crate) fn has_library(pid: u32) -> anyhow::Result<bool> {
+    let maps = own_maps(pid)?;
+    let environment = environment(pid)?;
+    Ok(page_folder(&maps).is_some()
+        || value_of(&environment, ARMED_VARIABLE).is_some()
+        || is_recorded(&environment))
 }
 
 /// The process with this number.
@@ -39,17 +53,8 @@ pub(crate) struct ArmedProgram {
 /// # Errors
 /// It does not exist, belongs to another user, or was not started by `ascend-trace arm`.
 pub(crate) fn find(pid: u32) -> anyhow::Result<ArmedProgram> {
-    let maps = maps(pid).map_err(|error| refusal(pid, &error))?;
+    let maps = own_maps(pid)?;
     let started = started(pid);
-    if status(pid, "State").is_none_or(|state| state.starts_with(['Z', 'X'])) {
-        bail!("there is no process {pid}: it has ended");
-    }
-    let owner = fs::metadata(place(pid, ""));
-    let owner = owner.map_err(|error| refusal(pid, &error))?.uid();
-    let user = rustix::process::geteuid().as_raw();
-    if owner != user {
-        bail!("process {pid} belongs to user {owner}, and this is user {user}: attach as its user");
-    }
     let Some(name) = name(pid) else {
         bail!(
             "process {pid} is in a pid namespace that cannot be seen from here: attach in its container"
@@ -61,20 +66,37 @@ pub(crate) fn find(pid: u32) -> anyhow::Result<ArmedProgram> {
         None if mapped(&maps, &format!("{name}{REMOVED}")).is_some() => bail!(
             "the page of process {pid} was removed from its folder, so it cannot be asked: start the program again"
         ),
-        None => folder(pid)?.join(&name),
+        None => folder(pid, &maps)?.join(&name),
     };
     let words = fs::read(place(pid, "cmdline")).unwrap_or_default();
     let words = words.split(|byte| *byte == 0);
     let mut words: Vec<OsString> = words.map(|it| OsString::from_vec(it.to_vec())).collect();
     // Each word has a zero after it.
     words.pop();
+    let is_injected = environment(pid).is_ok_and(|it| value_of(&it, ARMED_VARIABLE).is_none());
     Ok(ArmedProgram {
         pid,
         words,
         page,
         maps,
         started,
+        is_injected,
     })
+}
+
+/// The mappings of a process of this user that has not ended.
+fn own_maps(pid: u32) -> anyhow::Result<String> {
+    let maps = maps(pid).map_err(|error| refusal(pid, &error))?;
+    if status(pid, "State").is_none_or(|state| state.starts_with(['Z', 'X'])) {
+        bail!("there is no process {pid}: it has ended");
+    }
+    let owner = fs::metadata(place(pid, ""));
+    let owner = owner.map_err(|error| refusal(pid, &error))?.uid();
+    let user = rustix::process::geteuid().as_raw();
+    if owner != user {
+        bail!("process {pid} belongs to user {owner}, and this is user {user}: attach as its user");
+    }
+    Ok(maps)
 }
 
 impl ArmedProgram {
@@ -140,37 +162,60 @@ fn mapped(maps: &str, name: &str) -> Option<PathBuf> {
     own.next().map(PathBuf::from)
 }
 
-/// The folder that a process was started with.
-fn folder(pid: u32) -> anyhow::Result<PathBuf> {
-    let environment = fs::read(place(pid, "environ")).map_err(|error| refusal(pid, &error))?;
+/// The folder of the page that a process has from its parent, if the library came into that while it ran.
+fn page_folder(maps: &str) -> Option<PathBuf> {
+    let paths = maps
+        .lines()
+        .filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
+    let is_page = |path: &&Path| {
+        let name = path.file_name().and_then(|it| it.to_str());
+        name.is_some_and(|it| it.starts_with(PAGE_PREFIX))
+    };
+    paths
+        .filter(is_page)
+        .find_map(Path::parent)
+        .map(Path::to_owned)
+}
+
+fn environment(pid: u32) -> anyhow::Result<Vec<u8>> {
+    fs::read(place(pid, "environ")).map_err(|error| refusal(pid, &error))
+}
+
+/// The value of a variable in an environment.
+fn value_of<'a>(environment: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let mut all = environment.split(|byte| *byte == 0);
-    let value = all.find_map(|it| {
-        it.strip_prefix(ARMED_VARIABLE.as_bytes())?
-            .strip_prefix(b"=")
-    });
-    match value {
-        Some(folder) if folder.starts_with(b"/") => Ok(OsString::from_vec(folder.to_vec()).into()),
+    all.find_map(|it| it.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
+}
+
+/// The folder that a process was started with, or has from its parent.
+fn folder(pid: u32, maps: &str) -> anyhow::Result<PathBuf> {
+    let environment = environment(pid)?;
+    let own = value_of(&environment, ARMED_VARIABLE).filter(|it| it.starts_with(b"/"));
+    let own = own.map(|it| PathBuf::from(OsString::from_vec(it.to_vec())));
+    match own.or_else(|| page_folder(maps)) {
+        Some(folder) => Ok(folder),
         _ if is_recorded(&environment) => bail!(
             "process {pid} was started with a recording, and takes no other one: `ascend-trace ctl {pid} status` shows it"
         ),
         _ => bail!(
-            "process {pid} is not armed: start it with `ascend-trace arm APP`, and attach to it then"
+            "process {pid} is not armed: start it with `ascend-trace arm APP`, or use `ascend-trace attach --inject {pid}`"
         ),
     }
 }
 
 /// Whether the environment of a process names a session.
 fn is_recorded(environment: &[u8]) -> bool {
-    let mut all = environment.split(|byte| *byte == 0);
-    all.any(|it| {
-        let value = it.strip_prefix(SESSION_VARIABLE.as_bytes());
-        value.is_some_and(|it| it.len() > 1 && it.starts_with(b"="))
-    })
+    value_of(environment, SESSION_VARIABLE).is_some_and(|it| !it.is_empty())
 }
 
 /// The session that a recorder wants this process in. The process may not have joined it yet.
 pub(crate) fn requested_session(pid: u32) -> Option<PathBuf> {
-    let page = folder(pid).ok()?.join(name(pid)?);
+    let maps = maps(pid).ok()?;
+    let name = name(pid)?;
+    let page = match mapped(&maps, &name) {
+        Some(page) => page,
+        None => folder(pid, &maps).ok()?.join(name),
+    };
     ascend_trace_ring::requested_session(&page)
 }
 
@@ -222,6 +267,20 @@ mod tests {
         assert_eq!(page, Some("/dev/shm/ascend-trace-0/armed-5-4".into()));
         assert_eq!(mapped(maps, "armed-5-1"), None);
         assert!(mapped("7f00 /x/armed-5-4 (deleted)\n", "armed-5-4").is_none());
+    }
+
+    #[test]
+    fn a_child_has_the_folder_of_its_parents_page() {
+        let maps = "7f00-7f10 r-xp 0 00:01 9 /lib/libc.so.6\n\
+                    7f00-7f10 rw-s 0 00:01 9 /dev/shm/ascend-trace-0/armed-5-41\n";
+        assert_eq!(page_folder(maps), Some("/dev/shm/ascend-trace-0".into()));
+        assert_eq!(page_folder("7f00-7f10 rw-p 0 00:00 0 [heap]\n"), None);
+        let environment = b"A=1\0ASCEND_TRACE_ARMED=/x\0B=";
+        assert_eq!(
+            value_of(environment, "ASCEND_TRACE_ARMED"),
+            Some(&b"/x"[..])
+        );
+        assert_eq!(value_of(environment, "ASCEND_TRACE"), None);
     }
 
     #[test]

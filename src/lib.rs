@@ -6,6 +6,7 @@ mod cli;
 mod control;
 mod error;
 mod hang;
+mod inject;
 mod launch;
 mod log;
 mod metrics;

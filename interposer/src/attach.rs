@@ -9,10 +9,11 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::record::kinds;
 
 use crate::clock::ticks;
+use crate::loader::walk;
 use crate::objects;
 use crate::session::armed;
 use crate::thread::ThreadState;
-use crate::timing::{card, counters, driver, harvester, lane, reference};
+use crate::timing::{capture, card, counters, driver, harvester, lane, reference};
 use crate::{
     emit, first_records, kernels, large_stack, libraries, paused, session, stacks, streams,
     symbol_lookups,
@@ -57,6 +58,9 @@ fn begin_again() {
     card::forget();
     kernels::ask_again();
     lane::begin_again();
+    if walk::is_late() {
+        capture::distrust();
+    }
     objects::begin_again(ticks());
 }
 

@@ -18,7 +18,10 @@ use crate::outputs::read_outputs;
 use crate::span::{Hold, Span, Step, TaskState};
 use crate::stubs::shapes::FunctionTraits;
 use crate::thread::{Admission, AtWork, EnclosingCalls, ThreadState};
-use crate::{cost, graph_roles, last_task, roles, session, stacks, thread, window, window_borders};
+use crate::{
+    cost, graph_roles, last_task, loader, roles, session, stacks, streams, thread, window,
+    window_borders,
+};
 
 /// Number of tasks with an unknown stream.
 static STREAMLESS: AtomicU32 = AtomicU32::new(0);
@@ -214,6 +217,9 @@ impl Span {
         } else {
             None
         };
+        if succeeded && self.traits.submits && loader::walk::is_late() {
+            self.take_stream_over(state);
+        }
         if succeeded && function.role == Role::LastTaskId {
             last_task::answer(state, args);
         }
@@ -256,6 +262,15 @@ impl Span {
         }
         if has_role {
             roles::afterwards(self, &context, succeeded, end);
+        }
+    }
+
+    /// The call has submitted a task to its stream, which may be one from before this library.
+    #[cold]
+    fn take_stream_over(&self, state: &ThreadState) {
+        let unseen = self.stream.filter(|it| !it.was_made.load(Relaxed));
+        if let Some(stream) = unseen.filter(|_| session::is_timed()) {
+            streams::take_over(stream, state);
         }
     }
 

@@ -1,49 +1,50 @@
 //! One pointer of thread-local memory that is reached without a call.
 //!
 //! A shared library's thread-local variables go through a function of the dynamic linker, because the
-//! library might be loaded late. This one is preloaded, so its place is fixed before the program
-//! starts, and one load from the linker's table finds it (the "initial exec" model, which the compiler
-//! cannot select in a stable way).
+//! library might be loaded late. A preloaded library has its variables at a distance from the thread's own memory that is the
+//! same in all threads. So the distance is measured once, and one load finds the pointer.
+//!
+//! Until then, and always in a process that has loaded this library late, the distance leads to a word of the C library that is
+//! always 0: the pointer seems not to be set.
 
+use core::cell::Cell;
 use core::ffi::c_void;
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::Relaxed;
 
-#[cfg(target_arch = "x86_64")]
-core::arch::global_asm!(
-    ".pushsection .tbss.ascend_trace_fast_tls, \"awT\", @nobits",
-    ".balign 8",
-    ".globl ascend_trace_fast_tls",
-    ".hidden ascend_trace_fast_tls",
-    ".type ascend_trace_fast_tls, @object",
-    ".size ascend_trace_fast_tls, 8",
-    "ascend_trace_fast_tls:",
-    ".zero 8",
-    ".popsection",
-);
+thread_local! {
+    static POINTER: Cell<*const c_void> = const { Cell::new(core::ptr::null()) };
+}
 
-#[cfg(target_arch = "aarch64")]
-core::arch::global_asm!(
-    ".pushsection .tbss.ascend_trace_fast_tls, \"awT\", %nobits",
-    ".balign 8",
-    ".globl ascend_trace_fast_tls",
-    ".hidden ascend_trace_fast_tls",
-    ".type ascend_trace_fast_tls, %object",
-    ".size ascend_trace_fast_tls, 8",
-    "ascend_trace_fast_tls:",
-    ".zero 8",
-    ".popsection",
-);
+/// Where the unused word `sysinfo` is in the C library's part of a thread's memory; on aarch64 `private`.
+const EMPTY: usize = if cfg!(target_arch = "x86_64") { 32 } else { 8 };
+
+/// How far the pointer is from the thread's own memory, in all threads.
+static DISTANCE: AtomicUsize = AtomicUsize::new(EMPTY);
+
+/// The variables of this library are in the memory that each thread gets at its start.
+pub(crate) fn note_fixed() {
+    let place = POINTER.with(core::ptr::from_ref) as usize;
+    DISTANCE.store(place.wrapping_sub(thread_pointer()), Relaxed);
+}
+
+/// Whether [`get`] finds the pointer of a thread that has set it.
+pub(crate) fn is_found() -> bool {
+    DISTANCE.load(Relaxed) != EMPTY
+}
 
 /// The pointer that this thread has set, null at first.
 #[inline(always)]
 pub(crate) fn get() -> *const c_void {
     let pointer: *const c_void;
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: reads the calling thread's own pointer; the linker fills the offset in.
+    // SAFETY: reads the calling thread's own pointer, or the empty word.
     unsafe {
         core::arch::asm!(
-            "mov {pointer}, qword ptr [rip + ascend_trace_fast_tls@GOTTPOFF]",
+            "mov {pointer}, qword ptr [rip + {distance}]",
             "mov {pointer}, qword ptr fs:[{pointer}]",
             pointer = out(reg) pointer,
+            distance = sym DISTANCE,
             options(nostack, preserves_flags, readonly, pure),
         );
     }
@@ -52,17 +53,18 @@ pub(crate) fn get() -> *const c_void {
     unsafe {
         core::arch::asm!(
             "mrs {base}, tpidr_el0",
-            "adrp {pointer}, :gottprel:ascend_trace_fast_tls",
-            "ldr {pointer}, [{pointer}, :gottprel_lo12:ascend_trace_fast_tls]",
+            "adrp {pointer}, {distance}",
+            "ldr {pointer}, [{pointer}, :lo12:{distance}]",
             "ldr {pointer}, [{base}, {pointer}]",
             base = out(reg) _,
             pointer = out(reg) pointer,
+            distance = sym DISTANCE,
             options(nostack, preserves_flags, readonly, pure),
         );
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     {
-        pointer = core::ptr::null();
+        pointer = POINTER.with(Cell::get);
     }
     pointer
 }
@@ -70,33 +72,7 @@ pub(crate) fn get() -> *const c_void {
 /// Sets the calling thread's pointer.
 #[cold]
 pub(crate) fn set(pointer: *const c_void) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: writes the calling thread's own pointer.
-    unsafe {
-        core::arch::asm!(
-            "mov {offset}, qword ptr [rip + ascend_trace_fast_tls@GOTTPOFF]",
-            "mov qword ptr fs:[{offset}], {pointer}",
-            offset = out(reg) _,
-            pointer = in(reg) pointer,
-            options(nostack, preserves_flags),
-        );
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: as above.
-    unsafe {
-        core::arch::asm!(
-            "mrs {base}, tpidr_el0",
-            "adrp {offset}, :gottprel:ascend_trace_fast_tls",
-            "ldr {offset}, [{offset}, :gottprel_lo12:ascend_trace_fast_tls]",
-            "str {pointer}, [{base}, {offset}]",
-            base = out(reg) _,
-            offset = out(reg) _,
-            pointer = in(reg) pointer,
-            options(nostack, preserves_flags),
-        );
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let _ = pointer;
+    POINTER.with(|place| place.set(pointer));
 }
 
 /// Where the calling thread's own memory is: a number that no other thread of the process has
@@ -135,6 +111,7 @@ mod tests {
     #[test]
     fn every_thread_has_its_own() {
         let mut local = 0u8;
+        note_fixed();
         let mine: *const c_void = (&raw mut local).cast_const().cast();
         set(mine);
         let others = std::thread::scope(|scope| scope.spawn(|| get() as usize).join());
@@ -142,9 +119,7 @@ mod tests {
         let here = thread_pointer();
         let there = std::thread::scope(|scope| scope.spawn(thread_pointer).join()).unwrap();
         assert!(here == thread_pointer() && here != there);
-        if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
-            assert_eq!(get(), mine);
-        }
+        assert_eq!(get(), mine);
         set(core::ptr::null());
     }
 }

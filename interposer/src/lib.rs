@@ -40,6 +40,7 @@ mod integers;
 mod kernels;
 mod large_stack;
 mod last_task;
+mod late_start;
 mod libc_wrappers;
 mod libraries;
 mod lifecycle;

@@ -19,14 +19,17 @@ use crate::timing::{
     schedule, teardown,
 };
 use crate::{
-    attach, cost, emit, engine, first_records, graphs, kernels, libc_wrappers, libraries, loader,
-    meter, ranges, session, streams, syscall_policy, thread, until_exit,
+    attach, cost, emit, engine, fast_tls, first_records, graphs, kernels, libc_wrappers, libraries,
+    loader, meter, ranges, session, streams, syscall_policy, thread, until_exit,
 };
 
 /// The library has been loaded.
 extern "C" fn loaded() {
     session::note_begun();
     schedule::note();
+    if !loader::walk::is_late_now() {
+        fast_tls::note_fixed();
+    }
     libc_wrappers::prepare();
     take_duties_on();
     thread::prepare_thread_end(thread_ends);

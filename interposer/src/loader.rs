@@ -57,7 +57,7 @@ pub(crate) fn real(name: &CStr) -> Option<usize> {
 /// The same, with nothing done about it.
 pub(crate) fn candidate(name: &CStr) -> Option<(usize, Holder)> {
     let mut best: Option<(usize, usize, Holder)> = None;
-    let mut after_own = false;
+    let mut after_own = walk::is_late();
     walk::each(|place| {
         if place.is_own() {
             after_own = true;
@@ -103,10 +103,10 @@ pub(crate) fn own(name: &CStr) -> Option<usize> {
     found
 }
 
-/// The function of this name in the next object after this library, of any kind.
+/// The function of this name in the next object after this library, of any kind. Of a library that came late, the first one of all.
 pub(crate) fn next(name: &CStr) -> Option<usize> {
     let mut found = None;
-    let mut after_own = false;
+    let mut after_own = walk::is_late();
     walk::each(|place| {
         if place.is_own() {
             after_own = true;

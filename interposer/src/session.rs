@@ -328,6 +328,19 @@ pub(crate) fn join() -> bool {
     state == ON
 }
 
+/// This library has been loaded into a running process: recorders may attach to it from now on, by a page in this folder.
+pub(crate) fn begin_late(folder: &CStr) {
+    let may_begin = |from| {
+        STATE
+            .compare_exchange(from, JOINING, Acquire, Relaxed)
+            .is_ok()
+    };
+    if may_begin(OFF) || may_begin(NOT_TRIED) {
+        let begun = armed::begin_late(folder);
+        STATE.store(if begun.is_ok() { ON } else { OFF }, Release);
+    }
+}
+
 /// Why there is no session.
 enum Hindrance {
     /// It may be there at the next call.

@@ -197,7 +197,17 @@ pub(crate) fn current() -> *const ThreadState {
 pub(crate) fn may_pass() -> bool {
     // SAFETY: null, or the calling thread's state, which lives as long as the thread.
     let state = unsafe { fast_tls::get().cast::<ThreadState>().as_ref() };
-    state.is_none_or(|state| !state.keeps_last_task())
+    match state {
+        Some(state) => !state.keeps_last_task(),
+        None => may_pass_at_first(),
+    }
+}
+
+/// The same for a thread without a pointer to its state: it has none, or the pointer is not found in this process.
+#[cold]
+#[inline(never)]
+fn may_pass_at_first() -> bool {
+    fast_tls::is_found() || STATE.with(|state| !state.keeps_last_task())
 }
 
 #[cold]

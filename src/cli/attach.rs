@@ -1,4 +1,4 @@
-//! `attach` and `detach`: record a part of a program that `arm` has started.
+//! `attach` and `detach`: record a part of a program that runs.
 
 use anyhow::bail;
 
@@ -11,11 +11,6 @@ use crate::recorder::attach::{AttachOptions, attach};
 use ascend_trace_format::session::Timing;
 
 pub(crate) fn run(args: AttachArgs) -> Result<u8, Failure> {
-    if args.inject {
-        let text = "--inject: ascend-trace puts its library into no running program. Start the program with \
-                    `ascend-trace arm APP`, and attach to it then";
-        return Err(Failure::new(TOOL_FAILED, text));
-    }
     if matches!(args.timing, Timing::Hardware | Timing::Both) {
         let text = "--timing: the hardware log is read from the begin of a program on: use `ascend-trace record`, or \
                     attach with auto, events, chained, sample=N or off";
@@ -30,6 +25,7 @@ pub(crate) fn run(args: AttachArgs) -> Result<u8, Failure> {
         stacks: args.stacks.unwrap_or(0),
         buffer: args.buffer as usize * (1 << 20),
         filters: args.filters.wanted()?,
+        inject: args.inject,
     })?;
     Ok(0)
 }

@@ -32,7 +32,7 @@ use crate::control::{ControlServer, ControlledRecording};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::launch::signals::SignalRelay;
 use crate::output::{print_detail, print_message, print_status};
-use crate::unpack;
+use crate::{inject, unpack};
 
 /// Time between looks at the program and at requests.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -63,10 +63,15 @@ pub(crate) struct AttachOptions {
     pub(crate) stacks: u32,
     pub(crate) buffer: usize,
     pub(crate) filters: Filters,
+    /// The program may be one without the library, which it then gets.
+    pub(crate) inject: bool,
 }
 
 /// Records a running program until it is detached from.
 pub(crate) fn attach(options: &AttachOptions) -> Result<(), Failure> {
+    if options.inject {
+        inject::put_library(options.pid).or_status(TOOL_FAILED)?;
+    }
     let clock = TickClock::start();
     let program = armed_process::find(options.pid).or_status(TOOL_FAILED)?;
     let mut attached = begin(options, program, clock).or_status(TOOL_FAILED)?;
@@ -216,6 +221,7 @@ fn plan(options: &AttachOptions, program: &ArmedProgram) -> RecordOptions {
 fn describe(plan: &RecordOptions, program: &ArmedProgram) -> SessionRow {
     SessionRow {
         attached: Some(program.pid),
+        injected: program.is_injected,
         // The options of the software runtime are not known.
         queue_depth: None,
         ..description::session(plan)

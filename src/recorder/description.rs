@@ -38,6 +38,7 @@ pub(crate) fn session(plan: &RecordOptions) -> SessionRow {
         boot_id: boot_id(),
         filters: plan.filters.rules().map(|it| it.to_string()).collect(),
         attached: None,
+        injected: false,
         kept: None,
         part: plan.roll.map(|_| PartRow { number: 1 }),
         hosts: Vec::new(),

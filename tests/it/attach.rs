@@ -1,11 +1,12 @@
 //! Programs that are started without a recording, and recorded in parts by `attach`.
 
+mod injected;
 mod lives;
 mod refusals;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -25,7 +26,7 @@ const RIGHT: i32 = 7;
 /// A program that carries out the lines of its input.
 struct Armed {
     child: Child,
-    input: ChildStdin,
+    input: Box<dyn Write>,
     output: BufReader<ChildStdout>,
 }
 
@@ -37,8 +38,13 @@ impl Armed {
     fn of(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
+        let input = Box::new(child.stdin.take().unwrap());
+        Self::with_input(child, input)
+    }
+
+    fn with_input(mut child: Child, input: Box<dyn Write>) -> Self {
         Self {
-            input: child.stdin.take().unwrap(),
+            input,
             output: BufReader::new(child.stdout.take().unwrap()),
             child,
         }

@@ -340,13 +340,16 @@ fn behind_handle(question: &SymbolLookup<'_>, handle: Handle, id: usize, caller:
 /// `RTLD_DEFAULT`: the order in which a plain reference in the caller would be resolved.
 fn everywhere(question: &SymbolLookup<'_>, id: usize, caller: usize) -> Verdict {
     let first = question.ask(libc::RTLD_DEFAULT);
-    if first != 0 && !real::is_wrapper(id, first) {
+    let is_other = first != 0 && !real::is_wrapper(id, first);
+    let found = match walk::is_late() {
+        true if is_other => Some(first),
+        true => in_scope_of(question, caller),
         // Another preloaded library before us, which finds us by RTLD_NEXT.
-        return Verdict::answer(first);
-    }
-    let found = match question.ask(libc::RTLD_NEXT) {
-        0 => in_scope_of(question, caller),
-        found => Some(found),
+        false if is_other => return Verdict::answer(first),
+        false => match question.ask(libc::RTLD_NEXT) {
+            0 => in_scope_of(question, caller),
+            found => Some(found),
+        },
     };
     match found {
         None => Verdict::answer(0),
@@ -390,7 +393,7 @@ fn next(question: &SymbolLookup<'_>, id: usize, caller: usize) -> Verdict {
     };
     let own = walk::holder(walk::own_address());
     let is_before = own.is_some_and(|own| holder.position < own.position);
-    if is_before {
+    if is_before && !walk::is_late() {
         // The result would be the wrapper, which must not exist for a missing function.
         if between(question.name, &holder) || question.ask(libc::RTLD_NEXT) != 0 {
             return Verdict::jump(question.function);

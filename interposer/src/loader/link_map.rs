@@ -11,7 +11,7 @@ use ascend_trace_ring::sys;
 use libc::{Elf64_Ehdr, Elf64_Phdr};
 
 use super::object::Object;
-use super::walk::ObjectPosition;
+use super::walk::{C_LIBRARY, ObjectPosition};
 use crate::page;
 
 /// The loader's public data about one object.
@@ -80,9 +80,37 @@ pub(super) fn called<'a>(name: &CStr) -> Option<(usize, &'a Link)> {
 pub(super) fn c_library<'a>() -> Option<Object<'a>> {
     // SAFETY: the objects that the program is linked to stay, and this is one of them.
     unsafe {
-        let is_it = |link: &&Link| file_name(link.name()).starts_with(b"libc.so.");
+        let is_it = |link: &&Link| file_name(link.name()).starts_with(C_LIBRARY);
         links().find(is_it)?.object(false)
     }
+}
+
+/// How many objects the program was started with: all up to the last one that it needs, directly or by another one. Libraries
+/// that the program loads itself come after those. No object may be unloaded meanwhile.
+pub(super) fn count_at_start() -> usize {
+    const MOST: usize = 2048;
+    let mut is_needed = [false; MOST];
+    let mut is_seen = [false; MOST];
+    is_needed[0] = true;
+    loop {
+        let is_next = |index: usize| {
+            let known = |flags: &[bool; MOST]| flags.get(index).copied().unwrap_or(false);
+            known(&is_needed) && !known(&is_seen)
+        };
+        let Some((index, link)) = links().enumerate().find(|(index, _)| is_next(*index)) else {
+            break;
+        };
+        is_seen.get_mut(index).into_iter().for_each(|it| *it = true);
+        // SAFETY: as the caller sees to.
+        let Some(object) = (unsafe { link.object(index == 0) }) else {
+            continue;
+        };
+        object.each_needed(&mut |name| {
+            let found = called(name).and_then(|(index, _)| is_needed.get_mut(index));
+            found.into_iter().for_each(|it| *it = true);
+        });
+    }
+    is_needed.iter().rposition(|it| *it).map_or(0, |it| it + 1)
 }
 
 /// Without a path's folders.
@@ -229,5 +257,11 @@ mod tests {
         }
         assert_eq!(read, reported);
         assert!(read.iter().any(|(base, _)| *base == loader_base()));
+    }
+
+    #[test]
+    fn a_program_is_started_with_all_that_it_needs() {
+        // A test loads nothing later.
+        assert_eq!(count_at_start(), links().count());
     }
 }

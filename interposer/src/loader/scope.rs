@@ -71,10 +71,14 @@ impl Scope {
             return SymbolHolders::default();
         };
         let plain = question.ask(libc::RTLD_DEFAULT);
-        let next = question.ask(libc::RTLD_NEXT);
+        // A library that came late is found by no other object.
+        let (is_first, next) = match walk::is_late() {
+            true => (true, plain),
+            false => (walk::is_own_address(plain), question.ask(libc::RTLD_NEXT)),
+        };
         let mut links = (0..).map_while(|index| self.list.get(index));
         SymbolHolders {
-            is_taken: plain != 0 && !walk::is_own_address(plain),
+            is_taken: plain != 0 && !is_first,
             global: (next != 0 && !walk::is_own_address(next)).then_some(next),
             local: links.find_map(|link| link.function(name, version)),
         }

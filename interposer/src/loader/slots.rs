@@ -5,6 +5,8 @@
 //! libraries that asked to be linked to their surroundings first (`RTLD_DEEPBIND`): wrappers, and
 //! `dlsym`. And where a late library would have been linked to another function than the wrapper's, it
 //! gets a wrapper that calls that.
+//!
+//! Nothing is linked to a library that came into a running process. There, all addresses of wrapped functions are replaced.
 
 use core::ffi::CStr;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -28,6 +30,9 @@ const DATA: u32 = 1;
 #[cfg(target_arch = "aarch64")]
 const DATA: u32 = 257;
 
+/// Functions of the C library that this library wraps.
+const WRAPPED: [&[u8]; 3] = [b"pthread_setcanceltype", b"prctl", b"syscall"];
+
 /// The loader's counts of added and removed objects at the last look at all objects.
 static SEEN: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
@@ -48,6 +53,15 @@ pub(crate) fn sweep_if_new() {
     }
 }
 
+/// Looks at all objects again. A thread may have been binding a call during the look before: it may have stored the function's
+/// address after that look.
+pub(crate) fn sweep_again() {
+    if let Some(function) = dlsym::real().filter(|_| session::is_on()) {
+        DONE.iter().for_each(|place| place.store(0, Relaxed));
+        loader_lock::sweep_slots(function);
+    }
+}
+
 /// The loader is locked: objects are neither added nor removed, and the existing ones are complete,
 /// except for one that another thread loads in a process without such a lock.
 pub(super) fn sweep() {
@@ -59,7 +73,7 @@ pub(super) fn sweep() {
     let mut is_complete = true;
     let mut objects = Batch::begin();
     while let Some(object) = objects.next() {
-        if visit(&object.object, object.is_late) {
+        if visit(&object) {
             mark_done(object.object.base);
         } else {
             is_complete = false;
@@ -72,7 +86,7 @@ pub(super) fn sweep() {
 /// An object that stays where it is while the loader is locked.
 struct PinnedObject {
     object: Object<'static>,
-    /// It was not there from the start.
+    /// It was not there from the start, or this library was not.
     is_late: bool,
     position: usize,
 }
@@ -99,7 +113,7 @@ impl Batch {
                 // SAFETY: no object goes away while the loader is locked, and it does not outlive
                 // that.
                 object: unsafe { place.object.kept() },
-                is_late: !place.is_from_start(),
+                is_late: walk::is_late() || !place.is_from_start(),
                 position: place.position,
             });
             core::ops::ControlFlow::Break(())
@@ -127,7 +141,8 @@ fn mark_done(base: usize) {
 }
 
 /// Replaces addresses in one object; `false` when it is not complete yet.
-fn visit(object: &Object<'static>, is_late: bool) -> bool {
+fn visit(pinned: &PinnedObject) -> bool {
+    let (object, position, is_late) = (&pinned.object, pinned.position, pinned.is_late);
     let mut writer = protection::Writer::new(object);
     let mut scope = None;
     let mut is_complete = true;
@@ -159,7 +174,8 @@ fn visit(object: &Object<'static>, is_late: bool) -> bool {
                     {
                         let scope = scope.get_or_insert_with(|| Scope::of(object.base));
                         let version = object.wanted_version(reference.rela.symbol());
-                        wrapper_in(id, &scope.find(name, version), is_ours)
+                        let is_clear = is_ours || walk::is_from_start(position);
+                        wrapper_in(id, &scope.find(name, version), is_clear)
                     }
                     _ => interest.replacement(name, state, value),
                 };
@@ -181,6 +197,8 @@ enum Interest {
     Known(usize),
     /// `dlsym` and its kind, likewise.
     Lookup,
+    /// One of the C library, that objects do not have from here if this library came late.
+    Libc,
 }
 
 impl Interest {
@@ -188,7 +206,8 @@ impl Interest {
         match names::id(name) {
             Some(id) => is_late.then_some(Self::Known(id)),
             None if names::is_acl(name) || names::is_below(name) => Some(Self::Unknown),
-            None => (is_late && dlsym::has_stand_in(name)).then_some(Self::Lookup),
+            None if is_late && dlsym::has_stand_in(name) => Some(Self::Lookup),
+            None => (walk::is_late() && WRAPPED.contains(&name)).then_some(Self::Libc),
         }
     }
 
@@ -203,6 +222,11 @@ impl Interest {
                 Some(real::wrapper_for(id, value)).filter(|wrapper| *wrapper != value)
             }
             (Self::Lookup, SlotState::Bound) if dlsym::is_real(name, value) => super::own(name),
+            (Self::Libc, SlotState::Bound) if super::next(name) == Some(value) => super::own(name),
+            (Self::Lookup | Self::Libc, SlotState::Unbound) if walk::is_late() => {
+                let called = symbols::called(name)?;
+                (super::next(name) == Some(called)).then(|| super::own(name))?
+            }
             _ => None,
         }
     }
@@ -211,13 +235,13 @@ impl Interest {
 /// The wrapper for a late object instead of the usual one: one for the function that it would have been
 /// linked to, if that differs. A slot that is not bound yet does not show whether the object's
 /// surroundings come first.
-fn wrapper_in(id: usize, found: &SymbolHolders, is_bound: bool) -> Option<usize> {
-    let function = match is_bound {
+fn wrapper_in(id: usize, found: &SymbolHolders, is_clear: bool) -> Option<usize> {
+    let function = match is_clear {
         true => found.first(),
         false => found.only(),
     }?;
     let wrapper = real::wrapper_for(id, function);
-    (Some(wrapper) != real::wrapper(id)).then_some(wrapper)
+    (walk::is_late() || Some(wrapper) != real::wrapper(id)).then_some(wrapper)
 }
 
 fn stub(name: &CStr, address: usize) -> Option<usize> {

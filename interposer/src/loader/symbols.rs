@@ -30,8 +30,11 @@ pub(super) fn called(name: &CStr) -> Option<usize> {
 }
 
 /// Whether a function is in an object after this library, in the order of lookups: a reference to it by
-/// a name of the table was linked past this library.
+/// a name of the table was linked past this library. So was each one in a process that has this library late.
 pub(super) fn is_past_us(address: usize) -> bool {
+    if walk::is_late() {
+        return !walk::is_own_address(address);
+    }
     let own = walk::holder(walk::own_address());
     let holder = walk::holder(address);
     matches!((own, holder), (Some(own), Some(holder)) if holder.position > own.position)

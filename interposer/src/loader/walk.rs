@@ -3,20 +3,37 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::ops::ControlFlow;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 
 use super::fork_guard::InsideGuard;
 use super::object::Object;
 use super::{glibc_state, link_map};
 
+/// The names of the C library's file begin so.
+pub(super) const C_LIBRARY: &[u8] = b"libc.so.";
+
 /// Objects that the program was started with, counted when we first looked; 0 before that.
 static STARTED_WITH: AtomicUsize = AtomicUsize::new(0);
+/// This library came into a process that was running.
+static IS_LATE: AtomicBool = AtomicBool::new(false);
 
 /// An object and where it stands.
 #[derive(Clone, Copy)]
 pub(crate) struct ObjectPosition<'a> {
     pub(crate) object: Object<'a>,
     pub(crate) position: usize,
+}
+
+/// Whether this library came into a process that was running: nothing was linked to it, and its place in the loader's order
+/// says nothing.
+pub(crate) fn is_late() -> bool {
+    IS_LATE.load(Relaxed)
+}
+
+/// The same, before any other look.
+pub(crate) fn is_late_now() -> bool {
+    each(|_| ControlFlow::Break(()));
+    is_late()
 }
 
 /// Whether the object in this place was loaded at the start.
@@ -66,20 +83,38 @@ struct Walk<'a> {
 /// Calls `action` with every object. The loader is locked meanwhile: `action` must not call it.
 pub(crate) fn each(mut action: impl FnMut(ObjectPosition<'_>) -> ControlFlow<()>) {
     if STARTED_WITH.load(Relaxed) == 0 {
-        let mut count = 0usize;
-        walk(&mut |place| {
-            count += 1;
-            if place.is_own() {
-                let (start, length) = place.object.range();
-                OWN[0].store(start, Relaxed);
-                OWN[1].store(length, Relaxed);
-            }
-            ControlFlow::Continue(())
-        });
+        let count = look_at_start();
         // The first to look counts; a second one at the same time sees the same objects.
         let _ = STARTED_WITH.compare_exchange(0, count, Relaxed, Relaxed);
     }
     walk(&mut action);
+}
+
+/// Finds this library. Returns how many objects the program was started with.
+fn look_at_start() -> usize {
+    let mut count = 0usize;
+    let mut c_library = None;
+    let mut is_late = false;
+    walk(&mut |place| {
+        count += 1;
+        if place.object.file_name().starts_with(C_LIBRARY) {
+            c_library = c_library.or(Some(place.position));
+        }
+        if place.is_own() {
+            let (start, length) = place.object.range();
+            OWN[0].store(start, Relaxed);
+            OWN[1].store(length, Relaxed);
+            // A preloaded library comes before all that the program needs.
+            is_late = c_library.is_some();
+        }
+        ControlFlow::Continue(())
+    });
+    IS_LATE.store(is_late, Relaxed);
+    match is_late {
+        // The loader is loading this library, in this thread: the list does not change.
+        true => link_map::count_at_start(),
+        false => count,
+    }
 }
 
 fn walk(action: Action<'_>) {

@@ -71,21 +71,43 @@ pub(super) fn begin(session: Option<&CStr>) -> Result<bool, Hindrance> {
         None => return Err(Hindrance::ForNow),
     }
     let session = session.map_or(&[][..], CStr::to_bytes_with_nul);
-    if session.len() > LONGEST_PATH {
+    put(&OWN_SESSION, session)?;
+    wait_for_recorders()?;
+    Ok(true)
+}
+
+/// Takes over that recorders may attach to this process, which has the library since now, and where its pages are.
+pub(super) fn begin_late(folder: &CStr) -> Result<(), Hindrance> {
+    put(&FOLDER, folder.to_bytes_with_nul())?;
+    wait_for_recorders()
+}
+
+/// Copies a path. Called by the one thread that joins, before any other looks at the room.
+fn put(room: &PathRoom, path: &[u8]) -> Result<(), Hindrance> {
+    // SAFETY: as the caller sees to.
+    let room = unsafe { &mut *room.0.get() };
+    if path.len() > room.len() {
         return Err(Hindrance::ForGood);
     }
-    // SAFETY: as above.
-    let room = unsafe { &mut *OWN_SESSION.0.get() };
-    for (to, from) in room.iter_mut().zip(session) {
+    for (to, from) in room.iter_mut().zip(path) {
         *to = *from;
     }
+    Ok(())
+}
+
+fn wait_for_recorders() -> Result<(), Hindrance> {
     note(ARMED, true);
     let made = make_mark()?;
     REQUEST.store((&raw const UNLISTED).cast_mut(), Release);
     STATE.store(WAITING, SeqCst);
     MARK.store(made, Release);
     super::copy_rare();
-    Ok(true)
+    Ok(())
+}
+
+/// Whether recorders find this process.
+pub(crate) fn is_listed() -> bool {
+    LISTED.load(Acquire) == sys::process() && page().is_some()
 }
 
 /// Whether recorders may attach to this process.

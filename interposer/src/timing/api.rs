@@ -267,7 +267,7 @@ impl Api {
     pub(crate) fn stream_flags(&self, stream: u64) -> Option<u32> {
         let mut flags = 0;
         let ask = self.stream_flags?;
-        // SAFETY: `stream` was made by the program just now; `flags` is a live local.
+        // SAFETY: `stream` was made or used by the program just now; `flags` is a live local.
         let code = until_exit::call(|| unsafe { ask(handle(stream), &mut flags) })?;
         (code == 0).then_some(flags)
     }

@@ -39,13 +39,19 @@ static ACTIVE: [Capture; MOST] = [const {
     }
 }; MOST];
 static COUNT: AtomicU32 = AtomicU32::new(0);
-/// There were more captures than places: from then on the runtime is always asked.
-static CROWDED: AtomicBool = AtomicBool::new(false);
+/// There were more captures than places, or captures may have begun before this library came: from then on the runtime is always
+/// asked.
+static UNSEEN: AtomicBool = AtomicBool::new(false);
+
+/// Captures may be under way that were not seen.
+pub(crate) fn distrust() {
+    UNSEEN.store(true, Relaxed);
+}
 
 /// Whether any capture is under way in this process.
 #[inline]
 pub(crate) fn any() -> bool {
-    COUNT.load(Acquire) != 0 || CROWDED.load(Relaxed)
+    COUNT.load(Acquire) != 0 || UNSEEN.load(Relaxed)
 }
 
 fn find(serial: u32) -> Option<&'static Capture> {
@@ -83,7 +89,7 @@ pub(crate) fn begin(stream: &'static StreamEntry) -> Option<u32> {
             .is_ok()
     });
     let Some(capture) = free else {
-        CROWDED.store(true, Relaxed);
+        UNSEEN.store(true, Relaxed);
         return None;
     };
     capture.nodes.store(0, Relaxed);
@@ -265,7 +271,7 @@ pub(crate) fn node(serial: u32) -> u64 {
 /// Forgets everything after a fork.
 pub(crate) fn forget() {
     COUNT.store(0, Relaxed);
-    CROWDED.store(false, Relaxed);
+    UNSEEN.store(false, Relaxed);
     ACTIVE
         .iter()
         .for_each(|capture| capture.serial.store(0, Relaxed));

@@ -41,7 +41,7 @@ pub(crate) struct ArmArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AttachArgs {
-    /// The number of the process. It was started by `ascend-trace arm`, or by a program that was
+    /// The number of the process. It was started by `ascend-trace arm`, or by a program that was, unless `--inject` is given
     pub(crate) pid: u32,
 
     #[command(flatten)]
@@ -78,7 +78,7 @@ pub(crate) struct AttachArgs {
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
 
-    /// Refused: ascend-trace does not put its library into a program that was started without it
+    /// Put the library into a program that was started without it. Where that is not safe, the program stays as it is
     #[arg(long)]
     pub(crate) inject: bool,
 }

@@ -1,5 +1,6 @@
 //! `info` for people.
 
+use ascend_trace_recording::rows::SessionRow;
 use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::duration;
 
@@ -120,10 +121,17 @@ fn ring(document: &InfoDocument) -> String {
 }
 
 /// How a recorder came to a program that was running; empty for other recordings.
-fn attached(program: Option<u32>) -> String {
-    program.map_or_else(String::new, |pid| {
+fn attached(session: &SessionRow) -> String {
+    let also = match session.injected {
+        false => "",
+        true => {
+            ". The library came with it (--inject): calls through addresses of functions that the program had fetched before \
+                 are not known either"
+        }
+    };
+    session.attached.map_or_else(String::new, |pid| {
         format!(
-            "to process {pid} while it ran: earlier calls and tasks are not known, and the coverage is that since then"
+            "to process {pid} while it ran: earlier calls and tasks are not known, and the coverage is that since then{also}"
         )
     })
 }
@@ -147,7 +155,7 @@ fn head(document: &InfoDocument) -> String {
     let calls = &document.calls;
     let rows = [
         ("command", session.command.join(" ")),
-        ("attached", attached(session.attached)),
+        ("attached", attached(session)),
         ("exit status", status),
         ("complete", document.head.text()),
         ("recorded", format!("{}, {length} long", session.start_time)),

@@ -211,9 +211,13 @@ fn address_space(pid: u32) -> u64 {
 }
 
 /// Attaches again and again to a program that checks all of its results under load.
-fn attach_often(times: u32) {
+fn attach_often(armed: Armed, times: u32) {
+    attach_often_with(armed, times, &[]);
+}
+
+/// The same, with more options of the first recorder.
+pub(super) fn attach_often_with(mut armed: Armed, times: u32, first: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
-    let mut armed = Armed::start();
     let pid = armed.says("pid");
     armed.fills([1]);
     let (alone, before) = (threads(pid), address_space(pid));
@@ -227,7 +231,11 @@ fn attach_often(times: u32) {
     for (number, way) in (0..times).zip(ways.into_iter().cycle()) {
         let mut options = vec!["--duration", "5ms", "--force"];
         options.extend(way);
+        options.extend(if number == 0 { first } else { &[] });
         let mut recorder = Recorder::start(folder.path(), pid, "t.atrace", &options);
+        if number == 0 && !first.is_empty() {
+            recorder.says("the library is in process");
+        }
         recorder.joined();
         assert!(recorder.child.wait().unwrap().success());
         let known = info(&recorder.trace);
@@ -249,11 +257,11 @@ fn attach_often(times: u32) {
 
 #[test]
 fn a_program_under_load_keeps_its_results_over_several_recordings() {
-    attach_often(12);
+    attach_often(Armed::start(), 12);
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn a_program_under_load_keeps_its_results_over_a_thousand_recordings() {
-    attach_often(1000);
+    attach_often(Armed::start(), 1000);
 }

@@ -92,13 +92,18 @@ impl Run {
     /// The program on its own.
     #[track_caller]
     pub(crate) fn bare(&self) -> Outcome {
+        feed(&mut self.plain(), &self.input)
+    }
+
+    /// The command that starts the program on its own.
+    pub(crate) fn plain(&self) -> Command {
         let mut command = clean(&self.program);
         command
             .args(&self.words)
             .env("SOFTACL", self.soft_options());
         command.env("LD_LIBRARY_PATH", &soft().lib);
         self.surround(&mut command);
-        feed(&mut command, &self.input)
+        command
     }
 
     /// The command that records the program; `folder` gets the trace and the truth log.

@@ -45,6 +45,10 @@ pub struct SessionRow {
     /// Of a recorder that has attached to a running program: the program's pid. Earlier calls and tasks are not in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attached: Option<u32>,
+    /// The library came into that program while it ran. Calls through addresses of functions that the program had
+    /// fetched before are not in the file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub injected: bool,
     /// Of a recording that keeps only its last part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptRow>,

@@ -144,7 +144,7 @@ impl ArgumentRules<'_> {
         })
     }
 
-    fn kind(&self, ctype: &CType, class: &ValueClass) -> Result<ArgKind, Error> {
+    pub(crate) fn kind(&self, ctype: &CType, class: &ValueClass) -> Result<ArgKind, Error> {
         Ok(match class {
             ValueClass::Integer { .. } if ctype.base == "size_t" => ArgKind::Size,
             ValueClass::Integer { signed: true, .. } => ArgKind::Int,

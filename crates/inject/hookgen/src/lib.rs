@@ -20,6 +20,7 @@ mod hook_table;
 mod installed;
 mod layout;
 mod model;
+mod operators;
 mod parts;
 mod read;
 mod roles;
@@ -44,15 +45,20 @@ pub use model::{
     Alias, ApiModel, Callback, Enumeration, Function, Macro, NamedType, Opaque, Param, StreamParam,
     Tables,
 };
+pub use operators::{
+    MOST_FLOATS, Operator, OperatorParameter, emit_operator_words, emit_operators, operators,
+};
 
 /// Writes `hooks.rs`, `shapes.rs` and `api_table.rs` into `folder`: what build scripts call. All are
-/// made of the same table, so the ids in them agree.
+/// made of the same table, so the ids in them agree. Adds `operators.rs` and `operator_words.rs`.
 pub fn write_all(folder: &Path) -> Result<(), Error> {
-    let table = for_build()?;
+    let (table, operators) = (for_build()?, operators()?);
     for (name, text) in [
         ("hooks.rs", emit_hooks(&table)),
         ("shapes.rs", emit_shapes(&table)),
         ("api_table.rs", emit_table(&table)),
+        ("operators.rs", emit_operators(&operators)),
+        ("operator_words.rs", emit_operator_words(&operators)),
     ] {
         let path = folder.join(name);
         // An unchanged file keeps its time stamp, so that cargo does not rebuild.

@@ -108,7 +108,7 @@ fn stream_param(text: &str) -> Result<Option<StreamParam>, String> {
 }
 
 /// The parameters of a list such as `void * data; size_t size`, and whether more may follow.
-fn parameters(text: &str) -> Result<(Vec<Param>, bool), String> {
+pub(crate) fn parameters(text: &str) -> Result<(Vec<Param>, bool), String> {
     let mut params = Vec::new();
     let mut is_variadic = false;
     for part in text

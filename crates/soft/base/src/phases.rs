@@ -29,6 +29,13 @@ pub fn second(operator: &'static str, submission: Submission) -> Code {
     runtime().second(operator, submission)
 }
 
+/// A row as a test of the tables sees it: the operator, and the types of its parameters as they are written.
+#[derive(Debug)]
+pub struct OperatorRow {
+    pub name: &'static str,
+    pub parameters: &'static [&'static str],
+}
+
 /// Defines the two exported functions of each row. Its parameters are taken in their order. A row with two names and `=> out`
 /// defines two operators: the first has the output as its last parameter, the second writes to its first parameter.
 #[macro_export]
@@ -47,6 +54,15 @@ macro_rules! operators {
     };
     (@row [$name:ident] $call:ident [$($argument:ident: $type:ty,)*] [] $kernel:expr) => {
         const _: () = {
+            #[cfg(test)]
+            // SAFETY: the section has nothing else, and is only read.
+            #[unsafe(link_section = "softacl_rows")]
+            #[used]
+            static ROW: $crate::phases::OperatorRow = $crate::phases::OperatorRow {
+                name: stringify!($name),
+                parameters: &[$(stringify!($type)),*],
+            };
+
             // SAFETY: the name is AscendCL's; nothing else in this library defines it.
             #[unsafe(export_name = concat!(stringify!($name), "GetWorkspaceSize"))]
             extern "C" fn first(

@@ -38,6 +38,8 @@ mod sampling;
 mod shapes;
 mod sorting;
 mod sync_norms;
+#[cfg(test)]
+mod tables;
 
 /// Tells the runtime of the operators that are called by name. Unit tests have no runtime.
 #[cfg(not(test))]

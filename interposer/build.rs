@@ -27,7 +27,7 @@ fn sources(out: &Path) -> Result<(), Box<dyn Error>> {
     let folder = std::env::var_os(FOLDER).map(PathBuf::from).ok_or_else(|| {
         format!("{FOLDER} is not set: build with the feature `generate`, or the whole command")
     })?;
-    for name in ["hooks.rs", "shapes.rs", "api_table.rs"] {
+    for name in ["hooks.rs", "shapes.rs", "api_table.rs", "operator_words.rs"] {
         let path = folder.join(name);
         println!("cargo:rerun-if-changed={}", path.display());
         std::fs::copy(&path, out.join(name))

@@ -11,6 +11,7 @@ mod body;
 mod entry;
 mod frame;
 mod install;
+mod parameters;
 mod planning;
 mod reach;
 pub(crate) mod shapes;

@@ -22,7 +22,7 @@ pub(super) struct Frame {
     pub(super) stack: usize,
     /// How many bytes of them are passed on: a multiple of 16.
     pub(super) passed: usize,
-    vectors: [[u64; 2]; 8],
+    pub(super) vectors: [[u64; 2]; 8],
 }
 
 const _: () = assert!(core::mem::offset_of!(Frame, structure) == 64);

@@ -11,6 +11,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use ascend_trace_format::record::Shape;
 
 use super::frame::{Frame, INTEGERS};
+use super::parameters::MOST_FLOATS;
 use super::reach::{is_address, peek};
 use super::table::{self, Stub};
 use crate::simple::Simple;
@@ -20,8 +21,8 @@ pub(super) const ENDING: &[u8] = b"GetWorkspaceSize";
 
 /// Words that are looked at: registers, then the stack.
 const WORDS: usize = INTEGERS + 40;
-/// Words of a recorded call: arguments, the workspace's size, the executor.
-const REPORTED: usize = WORDS + 2;
+/// Words of a recorded call: arguments, those in floating-point registers, the workspace's size, the executor.
+const REPORTED: usize = WORDS + MOST_FLOATS + 2;
 /// Calls of one operator that are looked at before it is given up.
 const MOST_GUESSES: u32 = 1000;
 /// A position that means none.
@@ -31,6 +32,8 @@ const GIVEN_UP: u8 = u8::MAX;
 pub(super) struct Plan {
     words: [u64; WORDS],
     count: usize,
+    /// Bits of the arguments in floating-point registers, as many as the operator has.
+    floats: [u64; MOST_FLOATS],
     look: Option<Look>,
 }
 
@@ -48,9 +51,14 @@ pub(super) fn before(stub: &Stub, frame: &Frame) -> Plan {
         *place = word;
         count += 1;
     }
+    let mut floats = [0; MOST_FLOATS];
+    for (place, [low, _]) in floats.iter_mut().zip(&frame.vectors).take(stub.floats()) {
+        *place = *low;
+    }
     let mut plan = Plan {
         words,
         count,
+        floats,
         look: None,
     };
     if stub.position.load(Relaxed) == 0 {
@@ -72,7 +80,11 @@ pub(super) fn after(plan: &Plan, index: usize, stub: &Stub, call: Simple, result
     let mut used = 0;
     let answers = if code == 0 { plan.answers(stub) } else { None };
     let known = answers.map_or(INTEGERS, |answers| answers.position.saturating_sub(1));
-    for (place, word) in reported.iter_mut().zip(plan.words().iter().take(known)) {
+    // Where the executor was not found, the number of the other words is open.
+    let floats = answers.map_or(0, |_| stub.floats());
+    let words = plan.words().iter().take(known);
+    let words = words.chain(plan.floats.iter().take(floats));
+    for (place, word) in reported.iter_mut().zip(words) {
         *place = *word;
         used += 1;
     }
@@ -132,7 +144,13 @@ impl Plan {
         }
         let mut after = [None; WORDS];
         peek(self.words(), &mut after).ok()?;
-        let position = executor_among(self.words(), &look.before, &after, look.stack)?;
+        let targets = Targets {
+            words: self.words(),
+            before: &look.before,
+            after: &after,
+            stack: look.stack,
+        };
+        let position = targets.executor(stub.expected())?;
         let executor = (*after.get(position)?)?;
         stub.guess.store(executor << 8 | position as u64, Release);
         Some(Answers {
@@ -143,38 +161,59 @@ impl Plan {
     }
 }
 
-/// The word that led to the executor: its target has changed and may be an address itself, and the word
-/// before leads somewhere, too. Variables of the caller are likelier than the targets of handles; the
-/// first is likelier than values that happen to follow the arguments.
-fn executor_among(
-    words: &[u64],
-    before: &[Option<u64>],
-    after: &[Option<u64>],
+/// The words of a call, and their targets before and after it.
+struct Targets<'t> {
+    words: &'t [u64],
+    before: &'t [Option<u64>],
+    after: &'t [Option<u64>],
     stack: u64,
-) -> Option<usize> {
-    let has_changed = |at: usize| {
-        let value = after.get(at).copied().flatten();
-        value.is_some_and(is_address) && value != before.get(at).copied().flatten()
-    };
-    let leads_somewhere = |at: usize| after.get(at).copied().flatten().is_some();
-    let is_new = |at: usize| {
-        let word = words.get(at);
-        !words.iter().take(at).any(|other| Some(other) == word)
-    };
-    let is_it = |at: &usize| has_changed(*at) && leads_somewhere(*at - 1) && is_new(*at);
-    let is_near = |at: &usize| {
-        let word = words.get(*at).copied().unwrap_or(0);
-        word.wrapping_sub(stack.wrapping_sub(NEAR)) < 2 * NEAR
-    };
-    let mut all = (1..words.len()).filter(is_it);
-    let mut near = (1..words.len()).filter(is_it).filter(is_near);
-    let first = near.next().or_else(|| all.next())?;
-    // A size may look like an address.
-    Some(if is_it(&(first + 1)) {
-        first + 1
-    } else {
-        first
-    })
+}
+
+impl Targets<'_> {
+    /// The word that led to the executor: the table's, if its target has changed, or if none has. An executor may be where
+    /// the one before it was.
+    fn executor(&self, expected: Option<usize>) -> Option<usize> {
+        let changed = expected.filter(|at| self.is_it(*at));
+        let unchanged = || expected.filter(|at| self.leads_to_address(*at));
+        changed.or_else(|| self.likeliest()).or_else(unchanged)
+    }
+
+    /// Variables of the caller are likelier than the targets of handles. The first is likelier than values that happen to
+    /// follow the arguments.
+    fn likeliest(&self) -> Option<usize> {
+        let mut all = (1..self.words.len()).filter(|at| self.is_it(*at));
+        let mut near = (1..self.words.len()).filter(|at| self.is_it(*at) && self.is_near(*at));
+        let first = near.next().or_else(|| all.next())?;
+        // A size may look like an address.
+        let next = first + 1;
+        let is_next = self.is_it(next) && (self.is_near(next) || !self.is_near(first));
+        Some(if is_next { next } else { first })
+    }
+
+    fn is_it(&self, at: usize) -> bool {
+        let has_changed = target(self.after, at) != target(self.before, at);
+        has_changed && self.leads_to_address(at) && self.is_new(at)
+    }
+
+    /// Whether the target of a word may be an address itself, and the word before leads somewhere, too.
+    fn leads_to_address(&self, at: usize) -> bool {
+        let size = at.checked_sub(1).and_then(|at| target(self.after, at));
+        target(self.after, at).is_some_and(is_address) && size.is_some()
+    }
+
+    fn is_new(&self, at: usize) -> bool {
+        let word = self.words.get(at);
+        !self.words.iter().take(at).any(|other| Some(other) == word)
+    }
+
+    fn is_near(&self, at: usize) -> bool {
+        let word = self.words.get(at).copied().unwrap_or(0);
+        word.wrapping_sub(self.stack.wrapping_sub(NEAR)) < 2 * NEAR
+    }
+}
+
+fn target(targets: &[Option<u64>], at: usize) -> Option<u64> {
+    targets.get(at).copied().flatten()
 }
 
 /// How far away a caller's variables are on the stack.
@@ -227,16 +266,51 @@ mod tests {
         // Two tensors, a number, size and executor, then the rest of the stack.
         let words = [HEAP, HEAP + 64, 7, STACK + 16, STACK + 24, STACK + 16, HEAP];
         let before = [Some(1), Some(2), None, Some(0), Some(0), Some(0), Some(1)];
+        let executor = |after: &[Option<u64>], expected| {
+            let targets = Targets {
+                words: &words,
+                before: &before,
+                after,
+                stack: STACK,
+            };
+            targets.executor(expected)
+        };
         let mut after = before;
         after[4] = Some(HEAP + 4096);
-        assert_eq!(executor_among(&words, &before, &after, STACK), Some(4));
+        assert_eq!(executor(&after, None), Some(4));
         // A workspace that looks like an address.
         after[3] = Some(1 << 20);
         after[5] = after[3];
-        assert_eq!(executor_among(&words, &before, &after, STACK), Some(4));
+        assert_eq!(executor(&after, None), Some(4));
         // A tensor that was written to.
         after[1] = Some(HEAP + 128);
-        assert_eq!(executor_among(&words, &before, &after, STACK), Some(4));
-        assert_eq!(executor_among(&words, &before, &before, STACK), None);
+        assert_eq!(executor(&after, None), Some(4));
+        // A number of words that the call does not have, and one that it may have.
+        assert_eq!(executor(&after, Some(6)), Some(4));
+        assert_eq!(executor(&after, Some(3)), Some(4));
+        assert_eq!(executor(&before, None), None);
+        assert_eq!(executor(&before, Some(4)), None);
+    }
+
+    #[test]
+    fn words_behind_the_arguments_are_no_outputs() {
+        // The tracer's own data, which changes with each call.
+        let words = [HEAP, 7, STACK + 16, STACK + 24, HEAP + 64];
+        let before = [Some(1), None, Some(0), Some(0), Some(HEAP)];
+        let after = [Some(1), None, Some(0), Some(HEAP + 4096), Some(HEAP + 8)];
+        let targets = Targets {
+            words: &words,
+            before: &before,
+            after: &after,
+            stack: STACK,
+        };
+        assert_eq!(targets.executor(None), Some(3));
+        assert_eq!(targets.executor(Some(3)), Some(3));
+        let same = Targets {
+            before: &after,
+            ..targets
+        };
+        assert_eq!(same.executor(None), None);
+        assert_eq!(same.executor(Some(3)), Some(3));
     }
 }

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize};
 
 use ascend_trace_format::record::Shape;
 
-use super::STUBS;
+use super::{STUBS, parameters};
 
 /// The function of one stub.
 pub(super) struct Stub {
@@ -21,6 +21,10 @@ pub(super) struct Stub {
     pub(super) operator: AtomicU64,
     /// Of a planning function: which of its words leads to the executor, 0 until it is certain.
     pub(super) position: AtomicU8,
+    /// Of a planning function: its floating-point parameters, as far as the operator is known.
+    floats: AtomicU8,
+    /// Of a planning function: the word that leads to the executor if the operator is as the table says, else 0.
+    expected: AtomicU8,
     /// The executor that it returned last, if known, and the word that led there.
     pub(super) guess: AtomicU64,
     pub(super) guesses: AtomicU32,
@@ -47,6 +51,8 @@ static TABLE: [Stub; STUBS] = [const {
         shape: AtomicU8::new(0),
         operator: AtomicU64::new(0),
         position: AtomicU8::new(0),
+        floats: AtomicU8::new(0),
+        expected: AtomicU8::new(0),
         guess: AtomicU64::new(0),
         guesses: AtomicU32::new(0),
         partner: AtomicU32::new(0),
@@ -93,6 +99,17 @@ impl Stub {
             2 => Shape::Submitting,
             _ => Shape::Unknown,
         }
+    }
+
+    /// Floating-point parameters of a planning function, as far as they are known.
+    pub(super) fn floats(&self) -> usize {
+        usize::from(self.floats.load(Relaxed))
+    }
+
+    /// The word that leads to the executor if the operator is as the table says.
+    pub(super) fn expected(&self) -> Option<usize> {
+        let position = usize::from(self.expected.load(Relaxed));
+        (position != 0).then_some(position)
     }
 
     /// The function as others know it.
@@ -164,6 +181,11 @@ pub(super) fn add(name: &[u8], address: usize, kind: StubKind, operator: u64) ->
     };
     stub.shape.store(shape, Relaxed);
     stub.operator.store(operator, Relaxed);
+    if let Some(counts) = parameters::of(operator) {
+        stub.floats.store(counts.floats, Relaxed);
+        // The size of the workspace comes before the executor.
+        stub.expected.store(counts.words + 1, Relaxed);
+    }
     // Last: who finds it finds the rest.
     stub.set_target(address);
     let number = u32::try_from(index + 1).ok()?;

@@ -17,13 +17,14 @@ class Tables:
     def __init__(self):
         self.names = set()
         for table in DATA.glob("api*.tsv"):
-            self.names |= {line.split("\t")[0] for line in table.read_text().splitlines()[1:]}
+            self.names |= names(table)
+        self.operators = names(DATA / "operators.tsv")
         manual = (ROOT / "docs/SOFTACL.md").read_text()
         self.refused = {name for name, state in ROW_OF_MANUAL.findall(manual) if state == "unsupported"}
 
     def kind(self, name):
         """typed: a table has the arguments; stub: recorded by name alone; unknown: not recorded."""
-        if name in self.names:
+        if name in self.names or name in self.operators:
             return "typed"
         return "stub" if RECORDED.match(name) else "unknown"
 
@@ -34,6 +35,11 @@ class Tables:
         if name.startswith("aclnn") and f"{name}{PLANNING}" not in exports and name not in self.names:
             return "lacks"
         return "refuses" if name in self.refused else "has"
+
+
+def names(table):
+    """The first column of a table."""
+    return {line.split("\t")[0] for line in table.read_text().splitlines()[1:]}
 
 
 def exports(folder):

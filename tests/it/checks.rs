@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::{Outcome, Recording, Run, feed, program, run, tool};
 
 /// Copies that take long enough that work is pending when the program goes on.
-const SOFT: &str = "devices=1,d2d_mbps=50,memset_mbps=50,h2d_mbps=50,d2h_mbps=50";
+pub(crate) const SOFT: &str = "devices=1,d2d_mbps=50,memset_mbps=50,h2d_mbps=50,d2h_mbps=50";
 
 /// Cases with a mistake, and the check that finds it.
 const MISTAKES: [(&str, &str); 20] = [
@@ -118,7 +118,7 @@ fn check(trace: &Path, words: &[&str]) -> Outcome {
 
 /// The checks that found something at least as bad as a warning.
 #[track_caller]
-fn found(trace: &Path) -> Vec<String> {
+pub(crate) fn found(trace: &Path) -> Vec<String> {
     found_where(trace, |it| it["severity"] != "info")
 }
 

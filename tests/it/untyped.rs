@@ -2,6 +2,7 @@
 //! function, are counted exactly, and the program gets the same results as without the tracer.
 
 mod memory;
+mod named;
 mod operators;
 mod passing;
 

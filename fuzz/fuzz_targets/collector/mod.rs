@@ -14,6 +14,8 @@ pub mod command;
 pub mod decode;
 #[path = "../../../crates/read/collector/src/long_texts.rs"]
 pub mod long_texts;
+#[path = "../../../crates/read/collector/src/operator_words.rs"]
+pub mod operator_words;
 #[path = "../../../crates/read/collector/src/stub_functions.rs"]
 pub mod stub_functions;
 #[path = "../../../crates/read/collector/src/process_name.rs"]
@@ -21,6 +23,5 @@ pub mod process_name;
 #[path = "../../../crates/read/collector/src/stacks.rs"]
 pub mod stacks;
 
-pub mod tables {
-    include!(concat!(env!("OUT_DIR"), "/api_table.rs"));
-}
+#[path = "../../../crates/inject/tables/src/lib.rs"]
+pub mod tables;

@@ -12,7 +12,7 @@ fn arg(name: &str, kind: &str, out: bool) -> ArgRow {
         name: name.to_owned(),
         kind: kind.to_owned(),
         out,
-        enumeration: String::new(),
+        ..ArgRow::default()
     }
 }
 

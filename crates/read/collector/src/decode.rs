@@ -138,7 +138,6 @@ impl Decoder {
         functions: &[Function],
         clock: &TickClock,
     ) -> Option<&mut CallRow> {
-        let number = self.found.number(origin.process, record.function)?;
         let stack = record
             .stack
             .and_then(|id| self.stacks.number(origin.process, id));
@@ -147,7 +146,9 @@ impl Decoder {
         };
         call(row, record, functions, clock)?;
         row.thread = origin.thread;
-        row.function = number;
+        row.function = self
+            .found
+            .place(origin.process, record.function, &mut row.args)?;
         row.stack = stack;
         Some(row)
     }

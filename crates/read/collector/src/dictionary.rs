@@ -21,7 +21,7 @@ pub struct Dictionary {
     /// Functions that the hook table does not have: their places are behind it.
     found: Vec<FunctionRow>,
     count: u16,
-    enumerations: BTreeSet<&'static str>,
+    enumerations: BTreeSet<String>,
     /// The file contains the names of return codes other than 0.
     has_codes: bool,
 }
@@ -106,16 +106,18 @@ impl Dictionary {
                 (Some(known), _) => function(known),
                 (None, found) => self.found.get(found?)?.clone(),
             };
+            for arg in &row.args {
+                if let Some(new) = enumeration(&arg.enumeration)
+                    && self.enumerations.insert(new.0.clone())
+                {
+                    described.enumerations.extend([new]);
+                }
+            }
             *number = self.count;
             self.count += 1;
             described.functions.push(row);
         }
         call.function = *number;
-        for arg in known.map_or(&[][..], |known| known.args) {
-            if is_new && self.enumerations.insert(arg.enumeration) {
-                described.enumerations.extend(enumeration(arg.enumeration));
-            }
-        }
         if call.ret != 0 && returns_code && !self.has_codes {
             self.has_codes = true;
             described.enumerations.extend(enumeration(CODES));
@@ -183,6 +185,7 @@ fn argument(arg: &Arg) -> ArgRow {
         kind: arg.kind.name().to_owned(),
         out: arg.out,
         enumeration: arg.enumeration.to_owned(),
+        is_written: false,
     }
 }
 

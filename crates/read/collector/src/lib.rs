@@ -25,6 +25,7 @@ mod marks;
 mod name_pattern;
 mod open_call_pass;
 mod open_calls;
+mod operator_words;
 mod outcome;
 mod patching;
 mod process_name;

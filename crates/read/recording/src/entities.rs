@@ -72,6 +72,8 @@ pub struct Argument {
     pub kind: ArgKind,
     pub out: bool,
     pub enumeration: String,
+    /// It is a tensor, or a list of tensors, that the operator writes.
+    pub is_written: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -219,7 +219,8 @@ impl Trace {
         let handles = arguments.filter(|(_, (arg, _))| arg.kind == ArgKind::Handle && !arg.out);
         let known = handles.filter_map(|(place, (arg, word))| {
             let made = self.operands.made.find((process, *word), planned.begin)?;
-            Some(self.operand(&*arg.name, made, written == Some(place)))
+            let is_written = arg.is_written || written == Some(place);
+            Some(self.operand(&*arg.name, made, is_written))
         });
         known.collect()
     }

@@ -43,6 +43,7 @@ fn argument(row: ArgRow) -> Argument {
         kind: ArgKind::from_name(&row.kind).unwrap_or(ArgKind::Uint),
         out: row.out,
         enumeration: row.enumeration,
+        is_written: row.is_written,
     }
 }
 

@@ -159,13 +159,16 @@ pub struct FunctionRow {
 }
 
 /// One argument of a [`FunctionRow`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArgRow {
     pub name: String,
     /// `ascend_trace_format::api::ArgKind` by name.
     pub kind: String,
     pub out: bool,
     pub enumeration: String,
+    /// It is a tensor, or a list of tensors, that the operator writes.
+    #[serde(default, rename = "written", skip_serializing_if = "is_no")]
+    pub is_written: bool,
 }
 
 /// The tables that make a trace readable without any header: the second chunk of the file, and
@@ -188,6 +191,14 @@ pub struct TablesRow {
 )]
 fn is_zero(number: &u16) -> bool {
     *number == 0
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_no(flag: &bool) -> bool {
+    !*flag
 }
 
 impl TablesRow {

@@ -41,8 +41,7 @@ fn tables() -> TablesRow {
     let arg = |name: &str, kind: &str| ArgRow {
         name: name.to_owned(),
         kind: kind.to_owned(),
-        out: false,
-        enumeration: String::new(),
+        ..ArgRow::default()
     };
     let function = |name: &str, role: &str, task: &str, stream, args| FunctionRow {
         name: name.to_owned(),

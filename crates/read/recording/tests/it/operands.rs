@@ -14,8 +14,7 @@ fn arg(name: &str, kind: &str) -> ArgRow {
     ArgRow {
         name: name.to_owned(),
         kind: kind.to_owned(),
-        out: false,
-        enumeration: String::new(),
+        ..ArgRow::default()
     }
 }
 
@@ -72,7 +71,11 @@ fn tables() -> TablesRow {
         ..arg("executor", "handle")
     };
     let submits = || vec![arg("executor", "handle"), arg("stream", "stream")];
-    let planned = vec![arg("self", "handle"), arg("out", "handle"), executor];
+    let out = ArgRow {
+        is_written: true,
+        ..arg("out", "handle")
+    };
+    let planned = vec![arg("self", "handle"), out, executor];
     let framework = |name, ret, args| function(name, "aclnn_framework", ret, args);
     let operator = |name, args| function(name, "aclnn_operator", "error", args);
     let types = [(0, "ACL_FLOAT"), (1, "ACL_FLOAT16")];
@@ -180,4 +183,21 @@ fn an_unknown_operand_has_no_name() {
     assert_eq!(shapes(&trace, 60), None, "the planning failed");
     assert_eq!(shapes(&trace, 80), None, "planned for another operator");
     assert_eq!(shapes(&trace, 90).as_deref(), Some("self [3]"));
+}
+
+#[test]
+fn operands_that_the_operator_writes_are_known_by_its_arguments() {
+    let trace = load([
+        create(0, 0xa, 0, "[4, 2]"),
+        create(10, 0xb, 1, "[8]"),
+        call(PLAN, 20, &[0xa, 0xb, 0xe]),
+        call(RUN, 60, &[0xe, 0]),
+    ]);
+    let run = trace.calls().iter().find(|it| it.begin == 60).unwrap();
+    let operands = trace.operands(run);
+    let written: Vec<_> = operands
+        .iter()
+        .map(|it| (&*it.name, it.is_written))
+        .collect();
+    assert_eq!(written, [("self", false), ("out", true)]);
 }

@@ -520,5 +520,6 @@ fn argument(text: &str) -> ArgRow {
             ("enum", name) => name.to_owned(),
             _ => String::new(),
         },
+        is_written: more == "written",
     }
 }

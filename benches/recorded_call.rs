@@ -3,6 +3,7 @@
 //! `cargo bench --bench recorded_call` compiles a small C program and runs it three ways in turn:
 //! bare, under a C wrapper that reads the clock twice and stores 64 bytes, and traced. It prints
 //! the cost of a call in each, and the tracer's addition as a multiple of the wrapper's. Then it prints
+//! the cost of a call that is not recorded, of a program that waits for a recorder and of one that is paused, and
 //! what `--stacks` adds to a call with about ten frames below it.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
@@ -23,6 +24,11 @@ fn main() -> Result<()> {
         Ok([bench.own(None)?, bench.own(wrapper)?, bench.traced()?])
     })?;
     calls::print(costs, "traced (--timing off)", "tracer");
+    let [bare, armed, paused] =
+        calls::best(|| Ok([bench.own(None)?, bench.armed()?, bench.paused()?]))?;
+    for (name, cost) in [("armed", armed), ("paused", paused)] {
+        println!("{name:<23} {cost:8.1} ns, {:+.1}", cost - bare);
+    }
     let [without, with] = calls::best(|| Ok([bench.deep(&[])?, bench.deep(&["--stacks"])?]))?;
     println!("ten frames, traced      {without:8.1} ns");
     println!(
@@ -78,6 +84,23 @@ impl Bench {
 
     fn traced(&self) -> Result<f64> {
         calls::traced(&self.program, &[], &["--soft"])
+    }
+
+    /// The program while it waits for a recorder.
+    fn armed(&self) -> Result<f64> {
+        let mut command = Command::new(TOOL);
+        command.args(["arm", "--soft", "--"]).arg(&self.program);
+        calls::nanoseconds(&mut command)
+    }
+
+    /// The program in a recording that is paused until its end.
+    fn paused(&self) -> Result<f64> {
+        let mut command = Command::new(TOOL);
+        command.args(["record", "--no-tui", "--timing", "off", "--force", "--soft"]);
+        command.args(["--paused", "-o"]);
+        command.arg(self.program.with_extension("paused.atrace"));
+        command.arg("--").arg(&self.program);
+        calls::nanoseconds(&mut command)
     }
 
     fn deep(&self, options: &[&str]) -> Result<f64> {

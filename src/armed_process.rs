@@ -163,7 +163,7 @@ fn mapped(maps: &str, name: &str) -> Option<PathBuf> {
 }
 
 /// The folder of the page that a process has from its parent, if the library came into that while it ran.
-fn page_folder(maps: &str) -> Option<PathBuf> {
+pub(crate) fn page_folder(maps: &str) -> Option<PathBuf> {
     let paths = maps
         .lines()
         .filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));

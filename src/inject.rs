@@ -38,7 +38,7 @@ pub(crate) fn put_library(pid: u32) -> anyhow::Result<()> {
     }
     let library = unpack::interposer()?.file;
     let library = std::fs::canonicalize(&library)
-        .with_context(|| format!("cannot use {}", library.display()))?;
+        .with_context(|| format!("cannot read {}", library.display()))?;
     checks::may_be_changed(pid, &library)?;
     let folder = armed_process::shared_folder()
         .context("no place for the program's page: give /dev/shm or /tmp room")?;

@@ -13,7 +13,7 @@ use ascend_trace_format::armed::ARMED_VARIABLE;
 use ascend_trace_format::session::SESSION_VARIABLE;
 use ascend_trace_ring::maker;
 
-use crate::armed_process::requested_session;
+use crate::armed_process::{page_folder, requested_session};
 use crate::launch::terminal_keeper;
 use crate::processes::{maps, place, status};
 
@@ -54,7 +54,7 @@ pub(crate) fn session_of(pid: u32) -> anyhow::Result<PathBuf> {
     }
     let environment = fs::read(place(pid, "environ")).map_err(|error| refusal(pid, error))?;
     let session = variable(&environment, SESSION_VARIABLE);
-    let is_armed = variable(&environment, ARMED_VARIABLE).is_some();
+    let is_armed = variable(&environment, ARMED_VARIABLE).is_some() || page_folder(&maps).is_some();
     if let Some(session) = session.clone().filter(|_| !is_armed) {
         return Ok(session);
     }

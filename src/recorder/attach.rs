@@ -75,6 +75,7 @@ pub(crate) fn attach(options: &AttachOptions) -> Result<(), Failure> {
     let clock = TickClock::start();
     let program = armed_process::find(options.pid).or_status(TOOL_FAILED)?;
     let mut attached = begin(options, program, clock).or_status(TOOL_FAILED)?;
+    let how = (options.timing, attached.program.is_injected);
     let followed = attached.follow(options.duration);
     let outcome = attached.end();
     let path = outcome.as_ref().and_then(|it| it.path.as_deref());
@@ -87,7 +88,7 @@ pub(crate) fn attach(options: &AttachOptions) -> Result<(), Failure> {
     followed.or_status(TOOL_FAILED)?;
     let lines = outcome
         .iter()
-        .flat_map(|outcome| summary::lines_of_attached(outcome, options.timing));
+        .flat_map(|outcome| summary::lines_of_attached(outcome, how));
     for line in lines {
         match line {
             SummaryLine::Fact(text) => print_status(text),

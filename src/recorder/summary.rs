@@ -90,15 +90,24 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
     lines
 }
 
-/// The summary of a recorder that had attached to a program.
-pub(super) fn lines_of_attached(outcome: &RecordingOutcome, timing: Timing) -> Vec<SummaryLine> {
+/// The summary of a recorder that had attached to a program, which may have been injected.
+pub(super) fn lines_of_attached(
+    outcome: &RecordingOutcome,
+    (timing, is_injected): (Timing, bool),
+) -> Vec<SummaryLine> {
     let mut lines = Vec::new();
     if outcome.stored.is_some() {
         lines.push(SummaryLine::Fact(summed_up(outcome, timing)));
     }
     lines.extend(losses(outcome).into_iter().map(SummaryLine::Problem));
     if outcome.counts.callers.is_empty() {
-        let text = "the program made no AscendCL call while the recorder was attached";
+        let text = match is_injected {
+            false => "the program made no AscendCL call while the recorder was attached",
+            true => {
+                "no AscendCL call was seen while the recorder was attached: calls through addresses that the program had fetched before \
+                 the library came are never seen. Start the program with `ascend-trace arm APP` to see them"
+            }
+        };
         lines.push(SummaryLine::Problem(text.to_owned()));
     }
     lines.extend(failures(&outcome.counts).map(SummaryLine::Fact));

@@ -310,6 +310,8 @@ fn requests_change_a_recording_that_has_attached() {
     recorder.joined();
     let next = recorder.detach(pid);
     armed.ends();
+    assert_eq!(info(&trace)["cost"]["pauses"], 1, "the end is none");
+    assert_eq!(info(&next)["cost"]["pauses"], 0, "the end is none");
     assert_eq!(fills(&whole(&trace)), [1, 3]);
     assert_eq!(fills(&whole(&next)), [5]);
 }

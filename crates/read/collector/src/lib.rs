@@ -119,8 +119,9 @@ pub struct Collector {
     snapshots: SnapshotSchedule,
     /// The first thread that was recorded.
     first: Option<RecordOrigin>,
-    /// When a recording that is stopped ends.
+    /// When a recording that is stopped ends, and when it was asked for that.
     stops_ns: Option<i64>,
+    stopped_ns: Option<i64>,
     /// Why it ended then.
     stop_reason: &'static str,
 }
@@ -157,6 +158,7 @@ impl Collector {
             snapshots: SnapshotSchedule::default(),
             first: None,
             stops_ns: None,
+            stopped_ns: None,
             stop_reason: STOPPED,
         }
     }
@@ -229,6 +231,10 @@ impl Collector {
         let begun = self.arena.begun();
         self.window.turn(&self.board, begun, clock::now());
         let switch = self.board.wanted();
+        if self.board.is_stopping() {
+            // Processes pause after this.
+            self.stopped_ns.get_or_insert_with(clock::now);
+        }
         if let Some((timing, budget)) = self.board.timing() {
             self.arena.set_timing(timing, budget);
         }
@@ -554,7 +560,7 @@ impl Collector {
             self.file.push(&Row::Counter(row));
         }
         let ended = |process| self.ended.get(&process).copied();
-        let ranges = self.ranges.close(end_ns, ended);
+        let ranges = self.ranges.close((end_ns, self.stopped_ns), ended);
         for row in self.marks.close(end_ns).into_iter().chain(ranges) {
             self.file.push(&row);
         }

@@ -108,17 +108,19 @@ impl Ranges {
 
     /// Ends the open ranges at the end of the recording. A pause ends with its process, if that is in
     /// `ended`: the record of its end may be in the channel of any thread, so only now it is certain
-    /// that none exists.
+    /// that none exists. One that has begun after `stopped_ns` is the end of the recording itself, and is no pause.
     pub(crate) fn close(
         &mut self,
-        end_ns: i64,
+        (end_ns, stopped_ns): (i64, Option<i64>),
         ended: impl Fn(u32) -> Option<i64>,
     ) -> impl Iterator<Item = Row> {
         let open = std::mem::take(&mut self.open);
         let passes = std::mem::take(&mut self.passes);
         let pauses = std::mem::take(&mut self.pauses);
+        let is_pause = |it: &OpenRange| stopped_ns.is_none_or(|at| it.row.begin_ns < at);
         let pauses: Vec<Row> = pauses
             .into_values()
+            .filter(is_pause)
             .flat_map(|begun| {
                 let end_ns = ended(begun.row.process).unwrap_or(end_ns);
                 rows(vec![self.count_pause(begun, end_ns)], end_ns)
@@ -248,7 +250,7 @@ mod tests {
         };
         let left = shown(ranges.end(&record, AT, &TickClock::monotonic()));
         assert_eq!(left, [range("forward", 20, 30)]);
-        assert!(shown(ranges.close(90, |_| None)).is_empty());
+        assert!(shown(ranges.close((90, None), |_| None)).is_empty());
     }
 
     #[test]
@@ -257,8 +259,9 @@ mod tests {
         begin(&mut ranges, 1, 10, "fetch");
         assert_eq!(shown(ranges.leave(AT, 15)), [range("fetch", 10, 15)]);
         begin(&mut ranges, 2, 20, "step");
-        assert_eq!(shown(ranges.close(90, |_| None)), [range("step", 20, 90)]);
-        assert!(shown(ranges.close(90, |_| None)).is_empty());
+        let end = (90, None);
+        assert_eq!(shown(ranges.close(end, |_| None)), [range("step", 20, 90)]);
+        assert!(shown(ranges.close(end, |_| None)).is_empty());
     }
 
     #[test]
@@ -277,7 +280,8 @@ mod tests {
         // One that computes nothing.
         begin_kind(&mut ranges, RangeKind::Phase, 3, 50, "backward");
         assert_eq!(end(&mut ranges, 3, 60), [range("backward", 50, 60)]);
-        assert_eq!(shown(ranges.close(90, |_| None)), [range("layer", 20, 40)]);
+        let end = (90, None);
+        assert_eq!(shown(ranges.close(end, |_| None)), [range("layer", 20, 40)]);
     }
 
     #[test]
@@ -307,7 +311,24 @@ mod tests {
             }
             assert_eq!(shown(rows.into_iter()), [range("recording paused", 10, 30)]);
             assert_eq!(ranges.pauses().collect::<Vec<_>>(), [(AT.process, 1, 20)]);
-            assert!(shown(ranges.close(90, |_| None)).is_empty());
+            assert!(shown(ranges.close((90, None), |_| None)).is_empty());
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_recording_is_no_pause() {
+        for (begun, count) in [(10, 1), (30, 0), (40, 0)] {
+            let mut ranges = Ranges::default();
+            begin_kind(
+                &mut ranges,
+                RangeKind::Pause,
+                PAUSE_ID | 1,
+                begun,
+                "recording paused",
+            );
+            let closed = shown(ranges.close((90, Some(30)), |_| None));
+            assert_eq!(closed.len(), count, "{begun}");
+            assert_eq!(ranges.pauses().count(), count, "{begun}");
         }
     }
 
@@ -318,7 +339,7 @@ mod tests {
             let id = PAUSE_ID | 1;
             begin_kind(&mut ranges, RangeKind::Pause, id, 10, "recording paused");
             assert!(ranges.leave(AT, 20).is_empty(), "its thread may end");
-            let closed = shown(ranges.close(90, |_| ended));
+            let closed = shown(ranges.close((90, None), |_| ended));
             assert_eq!(closed, [range("recording paused", 10, end)]);
         }
     }

@@ -173,13 +173,21 @@ fn text(session: &Path, status: &RecordingStatus) -> String {
     let timing = status.timing.as_ref().map_or_else(String::new, |it| {
         format!("  timing: {}{limit}\n", plain(it))
     });
+    let unwritten = status.unwritten.as_ref().map_or_else(String::new, |it| {
+        format!(
+            "  NOT WRITTEN: {} calls and {} other records, since the trace cannot be written: {}\n",
+            count(it.calls),
+            count(it.others),
+            plain(&it.error)
+        )
+    });
     let snapshots = status.snapshots.iter().map(|it| {
         let path = it.display().to_string();
         format!("  snapshot: {}\n", plain(&path))
     });
     let snapshots: String = snapshots.collect();
     format!(
-        "{}: {state}, {} calls, {} lost, {}\n{timing}  program {}: {}\n  trace: {trace}{size}\n  session: {}\n{snapshots}",
+        "{}: {state}, {} calls, {} lost, {}\n{unwritten}{timing}  program {}: {}\n  trace: {trace}{size}\n  session: {}\n{snapshots}",
         status.recorder,
         count(status.calls),
         count(status.lost),

@@ -82,6 +82,9 @@ pub(crate) struct RecordingStatus {
     pub(crate) calls: u64,
     /// Calls and other records that could not be recorded.
     pub(crate) lost: u64,
+    /// The trace file cannot be written any more, such as on a full disk. The counts above include its missing records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) unwritten: Option<UnwrittenRecords>,
     /// How tasks are timed now; an earlier recorder does not say it.
     #[serde(default)]
     pub(crate) timing: Option<String>,
@@ -93,6 +96,16 @@ pub(crate) struct RecordingStatus {
     /// The snapshots of a ring that stay, the oldest first.
     #[serde(default)]
     pub(crate) snapshots: Vec<PathBuf>,
+}
+
+/// Records that a trace file does not have since it cannot be written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct UnwrittenRecords {
+    /// The reason of the system.
+    pub(crate) error: String,
+    pub(crate) calls: u64,
+    /// Other records, such as times of tasks.
+    pub(crate) others: u64,
 }
 
 /// A reply has either a status or an error.

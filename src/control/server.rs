@@ -13,7 +13,9 @@ use anyhow::Context;
 
 use super::peers::Peers;
 use super::place::{remove_stale, socket_of};
-use super::protocol::{Order, PATIENCE, RecordingStatus, Reply, Request, VERSION, receive, send};
+use super::protocol::{
+    Order, PATIENCE, RecordingStatus, Reply, Request, UnwrittenRecords, VERSION, receive, send,
+};
 use ascend_trace_collector::gauge::Gauge;
 use ascend_trace_collector::ring::SnapshotOrigin;
 use ascend_trace_collector::switchboard::Switchboard;
@@ -252,6 +254,11 @@ impl ControlledRecording {
             attached: self.is_attached,
             calls: counts.calls,
             lost: counts.lost,
+            unwritten: self.gauge.unwritten().map(|it| UnwrittenRecords {
+                error: it.error,
+                calls: it.calls,
+                others: it.others,
+            }),
             timing: Some(timing::text_of(timing)),
             budget_percent: timing::percent_of(budget).filter(|_| timing == Timing::Auto),
             snapshots: self.snapshots(),

@@ -9,6 +9,7 @@ use ascend_trace_recording::file::{ChunkWriter, Encoder};
 use ascend_trace_recording::rows::{CallRow, EndRow, RangeRow, Row, SessionRow, TablesRow};
 
 use super::clock;
+use super::gauge::Gauge;
 use super::open_calls::OpenCallList;
 use super::ring::{Ring, RingOptions, SnapshotRequest, Triggers};
 use super::roll::{Roll, RollOptions};
@@ -115,9 +116,12 @@ impl TraceFile {
                 clock::now(),
             )
         });
-        let storage = Storage::start(self.writer, path.clone(), (ring, roll), self.say);
+        let gauge = Arc::<Gauge>::default();
+        let observed = (self.say, Arc::clone(&gauge));
+        let storage = Storage::start(self.writer, path.clone(), (ring, roll), observed);
         Ok(Recorder {
             path,
+            gauge,
             ring: options,
             say: self.say,
             encoder: Encoder::new(),
@@ -137,6 +141,8 @@ pub(super) fn name(path: Option<&Path>) -> String {
 /// A trace file that rows are put into.
 pub struct Recorder {
     path: Option<PathBuf>,
+    /// Counts for observers.
+    pub(super) gauge: Arc<Gauge>,
     pub(super) say: Notify,
     encoder: Encoder,
     storage: Storage,

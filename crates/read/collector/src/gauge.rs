@@ -14,6 +14,15 @@ pub struct RecordedCounts {
     pub lost: u64,
 }
 
+/// A trace file that cannot be written any more, and the records that it does not have since then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteFailure {
+    /// The reason of the system.
+    pub error: String,
+    pub calls: u64,
+    pub others: u64,
+}
+
 /// When something moved last. Nanoseconds of the host's clock; 0: nothing has been recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LastMoved {
@@ -42,6 +51,7 @@ pub struct Gauge {
     called_ns: AtomicI64,
     moved_ns: AtomicI64,
     failed: Mutex<Vec<FailedCall>>,
+    unwritten: Mutex<Option<WriteFailure>>,
 }
 
 impl Gauge {
@@ -55,6 +65,30 @@ impl Gauge {
             calls: self.calls.load(Ordering::Relaxed),
             lost: self.lost.load(Ordering::Relaxed),
         }
+    }
+
+    /// The file cannot be written, and lacks this many more records.
+    pub(crate) fn tell_unwritten(&self, error: &str, (calls, others): (u64, u64)) {
+        let mut unwritten = self
+            .unwritten
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let failure = unwritten.get_or_insert_with(|| WriteFailure {
+            error: error.to_owned(),
+            calls: 0,
+            others: 0,
+        });
+        failure.calls += calls;
+        failure.others += others;
+    }
+
+    /// Whether the file cannot be written any more, and its losses by that.
+    pub fn unwritten(&self) -> Option<WriteFailure> {
+        let unwritten = self
+            .unwritten
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        unwritten.clone()
     }
 
     pub(crate) fn tell_moved(&self, called_ns: i64, any_ns: i64) {

@@ -131,6 +131,7 @@ impl Collector {
         Self {
             arena,
             clock,
+            gauge: Arc::clone(&file.gauge),
             file,
             decoder: Decoder::default(),
             dictionary: Dictionary::default(),
@@ -152,7 +153,6 @@ impl Collector {
             out_of_memory: false,
             is_cut: false,
             unreported: 0,
-            gauge: Arc::default(),
             board: Arc::default(),
             window: ClockedWindow::default(),
             snapshots: SnapshotSchedule::default(),

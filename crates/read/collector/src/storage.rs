@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
@@ -15,6 +16,7 @@ use ascend_trace_recording::rows::{EndRow, LossRow, RangeRow, Row};
 
 use super::clock;
 use super::file::name;
+use super::gauge::Gauge;
 use super::repack::{RepackInput, repack};
 use super::ring::{Ring, SnapshotRequest};
 use super::roll::Roll;
@@ -123,7 +125,7 @@ impl Storage {
         writer: ChunkWriter<TraceOutput>,
         path: Option<PathBuf>,
         (ring, roll): (Option<Ring>, Option<Roll>),
-        say: Notify,
+        (say, gauge): (Notify, Arc<Gauge>),
     ) -> io::Result<Self> {
         let (queue, messages) = sync_channel(QUEUE);
         let store = BatchWriter {
@@ -132,8 +134,9 @@ impl Storage {
             ring,
             roll,
             say,
+            gauge,
             written: RepackInput::default(),
-            has_failed: false,
+            failure: None,
             stored: StorageResult::default(),
             unsaid: LossRow::default(),
             last: None,
@@ -175,8 +178,11 @@ struct BatchWriter {
     ring: Option<Ring>,
     roll: Option<Roll>,
     say: Notify,
+    /// Observers learn here that the file cannot be written.
+    gauge: Arc<Gauge>,
     written: RepackInput,
-    has_failed: bool,
+    /// Why the file cannot be written any more.
+    failure: Option<String>,
     stored: StorageResult,
     /// Losses that the file does not contain.
     unsaid: LossRow,
@@ -209,7 +215,7 @@ impl BatchWriter {
         let is_alone = self.roll.is_none();
         if let Some(path) = self
             .path
-            .filter(|_| output.truncates && !self.has_failed && is_alone)
+            .filter(|_| output.truncates && self.failure.is_none() && is_alone)
             && let Some(bytes) = repack(&path, &output.file, self.written)
         {
             self.stored.bytes = bytes;
@@ -218,7 +224,7 @@ impl BatchWriter {
     }
 
     fn rows(&mut self, batch: &RowBatch) {
-        if !self.has_failed {
+        if self.failure.is_none() {
             let before = self.writer.output().sound;
             match self.writer.write(batch) {
                 Ok(()) => {
@@ -241,6 +247,9 @@ impl BatchWriter {
         self.unsaid.add(&batch.lost());
         self.stored.lost_calls += batch.calls();
         self.stored.lost_others += batch.others();
+        let error = self.failure.as_deref().unwrap_or_default();
+        self.gauge
+            .tell_unwritten(error, (batch.calls(), batch.others()));
     }
 
     /// A batch was written at `place`: the file may be long enough to be shortened.
@@ -277,7 +286,7 @@ impl BatchWriter {
         }
         let written = self.writer.write(&self.last_rows(end));
         let Err(error) = written else { return };
-        if !self.has_failed {
+        if self.failure.is_none() {
             self.give_up(&error);
         }
         if self.give_back() {
@@ -288,7 +297,7 @@ impl BatchWriter {
 
     fn last_rows(&self, end: &EndRow) -> RowBatch {
         let mut last = Encoder::new();
-        if self.has_failed {
+        if self.failure.is_some() {
             let mut lost = LossRow {
                 thread: None,
                 calls: self.stored.lost_calls,
@@ -322,7 +331,7 @@ impl BatchWriter {
     }
 
     fn give_up(&mut self, error: &io::Error) {
-        self.has_failed = true;
+        self.failure = Some(error.to_string());
         let name = name(self.path.as_deref());
         (self.say)(&format!(
             "cannot write to {name} any more: {error}; the program runs on, unrecorded from here"
@@ -366,8 +375,9 @@ mod tests {
             ring: None,
             roll: None,
             say: |_| {},
+            gauge: Arc::default(),
             written: RepackInput::default(),
-            has_failed: false,
+            failure: None,
             stored: StorageResult::default(),
             unsaid: LossRow::default(),
             last: None,
@@ -391,7 +401,8 @@ mod tests {
         let mut store = store(&path);
         store.rows(&calls(10));
         store.rows(&calls(7));
-        store.has_failed = true;
+        assert_eq!(store.gauge.unwritten(), None);
+        store.failure = Some("no room".to_owned());
         store.rows(&calls(5));
         assert!(store.give_back());
         assert!(!store.give_back(), "once is enough");
@@ -406,7 +417,7 @@ mod tests {
         let path = folder.path().join("x.atrace");
         let mut store = store(&path);
         store.rows(&calls(10));
-        store.has_failed = true;
+        store.failure = Some("no room".to_owned());
         store.rows(&calls(7));
         let mut encoder = Encoder::new();
         encoder.push(&Row::Loss(LossRow {
@@ -416,6 +427,8 @@ mod tests {
             times: 2,
         }));
         store.rows(&encoder.seal());
+        let seen = store.gauge.unwritten().unwrap();
+        assert_eq!((seen.error.as_str(), seen.calls), ("no room", 7));
         store.end(&end());
         assert_eq!(store.stored.lost_calls, 7);
         is_whole(&path);

@@ -37,7 +37,7 @@ use crate::launch::{
 };
 use crate::metrics::{self, MetricsEndpoint};
 use crate::output::{print_detail, print_message, print_status};
-use crate::unpack::{self, InterposerFile};
+use crate::unpack;
 use active::ActiveRecording;
 use ascend_trace_collector::clock::TickClock;
 use ascend_trace_collector::dictionary;
@@ -234,7 +234,7 @@ fn prepare(
     print_detail(format!("memory: {}", arena.path().display()));
     match is_foreign {
         true => environment.trace_emulated(&interposer.preload, arena.path()),
-        false => environment.trace(&preloads(plan, &interposer)?, arena.path()),
+        false => environment.trace(&unpack::preloads(&interposer, plan.marks)?, arena.path()),
     }
     environment.patch(plan.engine.as_deref());
     if plan.python {
@@ -264,16 +264,6 @@ fn prepare(
         file,
     };
     Ok((session, environment))
-}
-
-/// Libraries that are loaded before the program's.
-fn preloads(plan: &RecordOptions, interposer: &InterposerFile) -> anyhow::Result<OsString> {
-    let mut names = interposer.preload.clone();
-    if plan.marks {
-        names.push(":");
-        names.push(unpack::marks()?);
-    }
-    Ok(names)
 }
 
 /// Limits that may be the reason for missing memory.

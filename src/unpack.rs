@@ -97,10 +97,20 @@ fn named_interposer(path: OsString) -> anyhow::Result<PathBuf> {
 }
 
 /// The library that makes clients report their ranges. It is empty.
-pub(crate) fn marks() -> anyhow::Result<PathBuf> {
+fn marks() -> anyhow::Result<PathBuf> {
     let path = place::find(CONTENT_HASH)?.join("marks").join(MARKS_FILE);
     folder::put(&path, &empty_library::library(), 0o755)?;
     Ok(path)
+}
+
+/// The list of libraries for `LD_PRELOAD`: the interposer, and with `has_marks` the one that makes clients report their ranges.
+pub(crate) fn preloads(interposer: &InterposerFile, has_marks: bool) -> anyhow::Result<OsString> {
+    let mut names = interposer.preload.clone();
+    if has_marks {
+        names.push(":");
+        names.push(marks()?);
+    }
+    Ok(names)
 }
 
 /// The folder of the hook for interpreters of Python.

@@ -1,7 +1,5 @@
 //! `arm`: start a program that `attach` can record later.
 
-use std::ffi::OsString;
-
 use anyhow::{Context, bail};
 
 use super::args::ArmArgs;
@@ -41,11 +39,7 @@ fn environment(args: &ArmArgs) -> anyhow::Result<Environment> {
     if let Some(options) = &args.soft {
         environment.soften(&unpack::soft()?.lib, options);
     }
-    let mut preload: OsString = interposer.preload;
-    if !args.no_mstx {
-        preload.push(":");
-        preload.push(unpack::marks()?);
-    }
+    let preload = unpack::preloads(&interposer, !args.no_mstx)?;
     let folder = armed_process::shared_folder();
     let folder = folder.context("no place for the program's page: give /dev/shm or /tmp room")?;
     armed_process::remove_stale(&folder);

@@ -79,11 +79,7 @@ fn environment(args: &EnvArgs, place: &ServerPlace) -> anyhow::Result<Environmen
     if let Some(options) = &args.soft {
         environment.soften(&unpack::soft()?.lib, options);
     }
-    let mut preload = interposer.preload;
-    if !args.no_mstx {
-        preload.push(":");
-        preload.push(unpack::marks()?);
-    }
+    let preload = unpack::preloads(&interposer, !args.no_mstx)?;
     environment.serve(&preload, place.folder(), place.link());
     environment.patch(None);
     if args.python {

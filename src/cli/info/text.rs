@@ -120,6 +120,18 @@ fn ring(document: &InfoDocument) -> String {
     text
 }
 
+/// The runtime. Which one a program has loaded by itself is known from the end of the recording on.
+fn runtime(document: &InfoDocument) -> String {
+    let has_end = document.exit_status.is_some() || document.end_reason.is_some();
+    match document.session.runtime.as_str() {
+        "installed" if !has_end => {
+            "installed, or softacl if the program loads it: known at the end of the recording"
+                .to_owned()
+        }
+        known => known.to_owned(),
+    }
+}
+
 /// How a recorder came to a program that was running; empty for other recordings.
 fn attached(session: &SessionRow) -> String {
     let also = match session.injected {
@@ -164,7 +176,7 @@ fn head(document: &InfoDocument) -> String {
             format!("{} ({})", session.host, session.architecture),
         ),
         ("tool", format!("ascend-trace {}", session.tool_version)),
-        ("runtime", session.runtime.clone()),
+        ("runtime", runtime(document)),
         ("timing", session.timing.clone()),
         (
             "calls",

@@ -29,7 +29,9 @@ fn rows() -> &'static [OperatorRow] {
 
 /// The C types that a parameter of this type may have.
 fn types(parameter: &str) -> &'static [&'static str] {
-    match parameter {
+    // The macro writes some of them with their path.
+    let name = parameter.rsplit("::").next().unwrap_or(parameter);
+    match name.trim() {
         "Input" | "In" | "Optional" | "OptionalTensor" | "usize" => {
             &["const aclTensor *", "aclTensor *"]
         }

@@ -13,9 +13,9 @@
 //!
 //! - `aclrtMemcpy`, `aclrtMemset` and their asynchronous forms, also copies of up to 4,096 rows with gaps between them, but not
 //!   copies in batches;
-//! - the tensors and the scratch memory of `aclnn` operators. The tool knows of some operators which tensor they write, and of
-//!   `Inplace` operators that they write the first one. Other tensors count as read. Tensors with gaps between
-//!   their elements, tensors in blocked layouts and lists of tensors are left out.
+//! - the tensors and the scratch memory of `aclnn` operators. A table has the tensors that an operator writes, for the
+//!   operators that frameworks call most (HOOKING.md). Of other operators, `Inplace` ones write the first tensor, and further tensors
+//!   count as read. Tensors with gaps between their elements, tensors in blocked layouts and lists of tensors are left out.
 //!
 //! It does not know what other kernels use, such as those of `aclrtLaunchKernel` and `aclrtLaunchKernelWithConfig`. Their
 //! arguments are in memory of the program, also those of `aclrtKernelArgsAppend`, and a recording has only the addresses of that

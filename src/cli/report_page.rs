@@ -147,7 +147,7 @@ fn at_once(args: &ReportPageArgs, files: &TraceFiles) -> anyhow::Result<Vec<Page
         });
         let mut pages = Vec::new();
         for thread in threads {
-            let thread = thread.context("cannot start a thread")?;
+            let thread = thread.context("cannot start a thread for the report")?;
             pages.push(
                 thread
                     .join()

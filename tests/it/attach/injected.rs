@@ -13,6 +13,7 @@ const INJECT: &[&str] = &["--inject"];
 const CALLS: usize = 6;
 
 /// Whether this user may trace its own processes here. Otherwise the reason is printed.
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 pub(super) fn may_trace() -> bool {
     if is_emulated() {
         eprintln!("skipped: an emulator cannot trace programs");

@@ -8,6 +8,7 @@ mod missing_calls;
 mod nested;
 mod report_output;
 mod reporter;
+pub(crate) mod respawn;
 pub(crate) mod ring;
 pub(crate) mod serve;
 mod served_programs;
@@ -46,6 +47,7 @@ use ascend_trace_collector::roll::RollOptions;
 use ascend_trace_collector::switchboard::{Switchboard, WindowClock};
 use ascend_trace_collector::target::TraceTarget;
 use ascend_trace_collector::{ProgramEnd, RecordingOutcome, session};
+use respawn::Continuation;
 use ring::RingPlan;
 use summary::{SummaryInput, SummaryLine};
 use window::WindowOptions;
@@ -86,6 +88,8 @@ pub(crate) struct RecordOptions {
     pub(crate) ring: Option<RingPlan>,
     /// Files that follow each other, if there are several.
     pub(crate) roll: Option<RollOptions>,
+    /// Of a recorder in the place of a lost one: that, and the program.
+    pub(crate) continues: Option<Continuation>,
 }
 
 impl RecordOptions {
@@ -332,7 +336,7 @@ impl RunningProgram {
             .as_ref()
             .filter(|_| !self.recording.controlled.board.is_stopping())
         {
-            surviving_processes::wait(session, &self.recording.relay);
+            surviving_processes::wait(session, || self.recording.relay.interrupted());
         }
         let path = self.recording.path.clone();
         // The status is the program's, for any result of the recording.

@@ -31,7 +31,7 @@ pub(crate) struct RunningRecording {
 /// The recording of a traced process, or of a recorder.
 pub(crate) fn recording_of(pid: u32) -> anyhow::Result<RunningRecording> {
     let session = session_of(pid)?;
-    let recorder = maker(&session).filter(|it| has_open(*it, &session));
+    let recorder = maker(&session).filter(|_| is_recorded(&session));
     let Some(recorder) = recorder else {
         bail!(
             "the recorder of process {pid} is not there: it was ended, or runs in another container. Give the file of \
@@ -49,7 +49,11 @@ pub(crate) fn recording_of(pid: u32) -> anyhow::Result<RunningRecording> {
 /// The session that a process records into, has made, or was started with.
 pub(crate) fn session_of(pid: u32) -> anyhow::Result<PathBuf> {
     let maps = maps(pid).map_err(|error| refusal(pid, error))?;
-    if let Some(session) = mapped(&maps, pid) {
+    let mapped = mapped(&maps, pid);
+    // The process joins another recording with its next call, if its recorder was lost and replaced.
+    let next = mapped.as_ref().filter(|it| !is_recorded(it));
+    let next = next.and_then(|_| requested(pid));
+    if let Some(session) = next.filter(|it| is_recorded(it)).or(mapped) {
         return Ok(session);
     }
     let environment = fs::read(place(pid, "environ")).map_err(|error| refusal(pid, error))?;
@@ -62,7 +66,7 @@ pub(crate) fn session_of(pid: u32) -> anyhow::Result<PathBuf> {
         bail!("process {pid} has ended: give the file of its recording");
     }
     if is_armed {
-        if let Some(session) = requested_session(pid) {
+        if let Some(session) = requested(pid) {
             return Ok(session);
         }
         if session.is_some() {
@@ -80,6 +84,17 @@ pub(crate) fn session_of(pid: u32) -> anyhow::Result<PathBuf> {
             "process {pid} is not recorded: it was started without ascend-trace, or with an empty environment"
         ),
     }
+}
+
+/// The session that an armed process was asked for. That of a server is a link.
+fn requested(pid: u32) -> Option<PathBuf> {
+    let session = requested_session(pid)?;
+    Some(fs::read_link(&session).unwrap_or(session))
+}
+
+/// Whether the recorder of a session runs.
+fn is_recorded(session: &Path) -> bool {
+    maker(session).is_some_and(|it| has_open(it, session))
 }
 
 /// Why a process cannot be looked at.

@@ -85,6 +85,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
         filters: Filters::NONE,
         ring: None,
         roll: None,
+        continues: None,
         soft: Some(if live { SLOW_DEVICE } else { DEVICE }.to_owned()),
     };
     let recorded = recorder::record(&plan)?;

@@ -3,17 +3,14 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use anyhow::bail;
-
 use super::args::EnvArgs;
 use super::record::check_soft;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
-use crate::launch::elf::{self, ProgramFile};
 use crate::launch::{Environment, LaunchPlan, find_program, preflight};
 use crate::output::{print, print_message};
 use crate::quote::quoted;
+use crate::recorder::serve::{ServedEnvironment, environment};
 use crate::server_place::ServerPlace;
-use crate::unpack;
 
 /// Lists of paths, to which a shell adds its earlier value.
 const LISTS: [&str; 3] = ["LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH"];
@@ -23,7 +20,14 @@ pub(crate) fn run(args: EnvArgs) -> Result<u8, Failure> {
         check_soft(options)?;
     }
     let place = ServerPlace::new(&args.name).or_status(TOOL_FAILED)?;
-    let environment = environment(&args, &place).or_status(TOOL_FAILED)?;
+    let wanted = ServedEnvironment {
+        soft: args.soft.as_deref(),
+        marks: !args.no_mstx,
+        python: args.python,
+        // A shell adds its earlier lists itself.
+        is_alone: args.app.is_empty(),
+    };
+    let environment = environment(&wanted, &place).or_status(TOOL_FAILED)?;
     let Some(name) = args.app.first() else {
         warn(&place, &args.name);
         print(&text(&environment, args.plain)).or_status(TOOL_FAILED)?;
@@ -63,31 +67,6 @@ fn warn(place: &ServerPlace, name: &str) {
     }
 }
 
-fn environment(args: &EnvArgs, place: &ServerPlace) -> anyhow::Result<Environment> {
-    let interposer = unpack::interposer()?;
-    if matches!(
-        elf::inspect(&interposer.file),
-        Ok(ProgramFile::Foreign { .. })
-    ) {
-        bail!("a server records no program in an emulator: record it with `ascend-trace APP`");
-    }
-    // A shell adds its earlier lists itself.
-    let mut environment = match args.app.is_empty() {
-        true => Environment::alone(),
-        false => Environment::default(),
-    };
-    if let Some(options) = &args.soft {
-        environment.soften(&unpack::soft()?.lib, options);
-    }
-    let preload = unpack::preloads(&interposer, !args.no_mstx)?;
-    environment.serve(&preload, place.folder(), place.link());
-    environment.patch(None);
-    if args.python {
-        environment.set_range_hook(&unpack::python()?);
-    }
-    Ok(environment)
-}
-
 /// Commands for a shell, or plain assignments.
 fn text(environment: &Environment, is_plain: bool) -> String {
     let line = |(name, value): (&str, &OsStr)| match (is_plain, LISTS.contains(&name)) {
@@ -111,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    fn environment() -> Environment {
+    fn of_server() -> Environment {
         let mut environment = Environment::alone();
         let folder = Path::new("/s");
         environment.serve(
@@ -124,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_shell_takes_the_environment_and_keeps_its_lists() {
-        let script = text(&environment(), false).replace("LD_PRELOAD", "PRELOADED");
+        let script = text(&of_server(), false).replace("LD_PRELOAD", "PRELOADED");
         let script =
             format!("PRELOADED=/old\n{script}{script}echo \"$PRELOADED $ASCEND_TRACE_SESSION\"");
         let output = Command::new("/bin/sh").args(["-c", &script]).output();
@@ -137,7 +116,7 @@ mod tests {
     #[test]
     fn plain_lines_have_no_signs_of_a_shell() {
         assert_eq!(
-            text(&environment(), true),
+            text(&of_server(), true),
             "LD_PRELOAD=/c/lib one.so\nASCEND_TRACE_ARMED=/s\nASCEND_TRACE_SESSION=/s/server-node\n"
         );
     }

@@ -7,12 +7,14 @@ use super::args::{EngineArg, OutputArgs, OutputFileArgs, RecordArgs};
 use super::dataset;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::print_message;
-use crate::recorder::{self, RecordOptions};
+use crate::recorder::window::WindowOptions;
+use crate::recorder::{self, RecordOptions, respawn};
 use crate::unpack;
 use ascend_trace_collector::target::TraceTarget;
 
 pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
     let (dataset, run) = (args.dataset.take(), args.dataset_run.take());
+    let respawns = args.respawn;
     let plan = plan(args)?;
     // A fault of the dataset is reported before the program runs for hours.
     if let Some(root) = &dataset {
@@ -42,11 +44,31 @@ pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
         let text = "--ring needs a trace file: a pipe or a device cannot be shortened";
         return Err(Failure::new(TOOL_FAILED, text));
     }
+    if respawns {
+        check_respawn(&plan, dataset.is_some())?;
+        return respawn::record(plan).map(exit_code);
+    }
     let recorded = recorder::record(&plan)?;
     if let Some((root, file)) = dataset.as_ref().zip(recorded.file.as_ref()) {
         dataset::add_recorded(file, root, run.as_deref());
     }
     Ok(exit_code(recorded.status))
+}
+
+/// Refuses what a further recorder could not go on with.
+fn check_respawn(plan: &RecordOptions, has_dataset: bool) -> Result<(), Failure> {
+    let reason = if !is_file(&plan.target) {
+        "--respawn needs a trace file: a pipe or a device cannot be followed by another"
+    } else if plan.window != WindowOptions::default() {
+        "--respawn records the whole run: leave out the options of windows (--delay, --duration, --start-at, --stop-at, --paused)"
+    } else if plan.engine.is_some() {
+        "--engine patches functions for one recorder only: leave out --engine or --respawn"
+    } else if has_dataset {
+        "--dataset adds one file, and --respawn may make several: add them with `ascend-trace dataset add` later"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::new(TOOL_FAILED, reason))
 }
 
 /// Whether the recording can be read again.
@@ -79,6 +101,11 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
             None => target,
         },
         live: match (&ring, roll) {
+            _ if args.respawn && args.output.tui => {
+                let text = "--tui shows one file: open those of --respawn with `ascend-trace view`";
+                return Err(Failure::new(TOOL_FAILED, text));
+            }
+            _ if args.respawn => false,
             (None, None) => is_live(&args.output)?,
             // The view would look at a file that another one replaces or follows.
             (Some(_), _) if args.output.tui => {
@@ -92,6 +119,7 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
             _ => false,
         },
         roll,
+        continues: None,
         timing: args.capture.timing,
         budget: args.capture.budget.0,
         soft: args.soft,

@@ -66,6 +66,7 @@ fn plan(args: ServeArgs) -> Result<RecordOptions, Failure> {
         filters: args.filters.wanted()?,
         ring,
         roll,
+        continues: None,
     })
 }
 

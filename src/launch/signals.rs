@@ -98,6 +98,14 @@ impl SignalRelay {
         is_own
     }
 
+    /// Reacts to a signal for the tool that its parent has passed on.
+    pub(crate) fn react(&self, number: i32) {
+        match number {
+            SIGQUIT => self.quit(number),
+            _ => drop(self.is_own(number)),
+        }
+    }
+
     /// The program is about to be started, and may run before its pid is known here.
     pub(crate) fn starting(&self) {
         self.set(SignalTarget::Starting(Vec::new()));

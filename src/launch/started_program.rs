@@ -41,7 +41,7 @@ impl ProgramExit {
     }
 
     /// As one line of text, for [`ProgramExit::read`].
-    pub(super) fn line(self) -> String {
+    pub(crate) fn line(self) -> String {
         let user = self
             .user
             .map_or_else(|| NONE.to_owned(), |user| user.to_string());
@@ -51,7 +51,7 @@ impl ProgramExit {
         format!("ended {} {user} {space}", self.status.into_raw())
     }
 
-    fn read(line: &str) -> Option<Self> {
+    pub(crate) fn read(line: &str) -> Option<Self> {
         let mut words = line.strip_prefix("ended ")?.split_whitespace();
         Some(Self {
             status: ExitStatus::from_raw(words.next()?.parse().ok()?),

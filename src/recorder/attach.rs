@@ -216,6 +216,7 @@ fn plan(options: &AttachOptions, program: &ArmedProgram) -> RecordOptions {
         filters: options.filters,
         ring: None,
         roll: None,
+        continues: None,
     }
 }
 

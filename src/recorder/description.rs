@@ -37,10 +37,11 @@ pub(crate) fn session(plan: &RecordOptions) -> SessionRow {
         start_boottime_ns: start.boottime,
         boot_id: boot_id(),
         filters: plan.filters.rules().map(|it| it.to_string()).collect(),
-        attached: None,
+        attached: plan.continues.as_ref().map(|it| it.program),
         injected: false,
         kept: None,
         part: plan.roll.map(|_| PartRow { number: 1 }),
+        continues: plan.continues.as_ref().map(|it| it.earlier.clone()),
         hosts: Vec::new(),
     }
 }

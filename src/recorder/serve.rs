@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use ascend_trace_collector::clock::TickClock;
 use ascend_trace_collector::{ProgramEnd, RecordingOutcome};
@@ -14,16 +14,60 @@ use super::served_programs::ServedPrograms;
 use super::summary::{self, SummaryLine};
 use super::{RecordOptions, nested, prepare, surviving_processes};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
+use crate::launch::Environment;
+use crate::launch::elf::{self, ProgramFile};
 use crate::launch::signals::SignalRelay;
 use crate::metrics::MetricsEndpoint;
 use crate::output::{print_message, print_status};
 use crate::server_place::ServerPlace;
+use crate::unpack;
 
 /// Time between looks at signals, requests and programs.
 const INTERVAL: Duration = Duration::from_millis(20);
 /// Why the statuses of the programs are not in the file.
 const ENDED: &str =
     "the server of the recording started no program, and only its parent has its status";
+
+/// What programs get from the environment of a server, in addition to the recording.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ServedEnvironment<'a> {
+    /// Options of the software runtime, if it is used.
+    pub(crate) soft: Option<&'a str>,
+    /// Clients report their ranges.
+    pub(crate) marks: bool,
+    /// Python interpreters report ranges of PyTorch.
+    pub(crate) python: bool,
+    /// The environment of this process is not a part of it.
+    pub(crate) is_alone: bool,
+}
+
+/// The environment of programs that the server at this place records.
+pub(crate) fn environment(
+    wanted: &ServedEnvironment<'_>,
+    place: &ServerPlace,
+) -> anyhow::Result<Environment> {
+    let interposer = unpack::interposer()?;
+    if matches!(
+        elf::inspect(&interposer.file),
+        Ok(ProgramFile::Foreign { .. })
+    ) {
+        bail!("a server records no program in an emulator: record it with `ascend-trace APP`");
+    }
+    let mut environment = match wanted.is_alone {
+        true => Environment::alone(),
+        false => Environment::default(),
+    };
+    if let Some(options) = wanted.soft {
+        environment.soften(&unpack::soft()?.lib, options);
+    }
+    let preload = unpack::preloads(&interposer, wanted.marks)?;
+    environment.serve(&preload, place.folder(), place.link());
+    environment.patch(None);
+    if wanted.python {
+        environment.set_range_hook(&unpack::python()?);
+    }
+    Ok(environment)
+}
 
 /// Records all programs that join, until a signal or a request ends the recording.
 pub(crate) fn serve(plan: &RecordOptions, place: &ServerPlace) -> Result<(), Failure> {

@@ -84,7 +84,12 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
             lines.push(SummaryLine::Fact(text));
         }
     } else if counts.lost_calls + counts.unreadable == 0 && outcome.stored.is_some() {
-        let reasons = missing_calls::explained(recorded);
+        let reasons = match recorded.plan.continues {
+            None => missing_calls::explained(recorded),
+            Some(_) => {
+                vec!["no AscendCL call was made since the earlier recorder was lost".to_owned()]
+            }
+        };
         lines.extend(reasons.into_iter().map(SummaryLine::Problem));
     }
     lines
@@ -323,6 +328,7 @@ mod tests {
             filters: ascend_trace_format::filter::Filters::NONE,
             ring: None,
             roll: None,
+            continues: None,
         }
     }
 

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::launch::signals::SignalRelay;
 use crate::output::print_status;
 use crate::processes;
 
@@ -11,9 +10,9 @@ use crate::processes;
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Waits until no process is part of the session any more, or the user has had enough.
-pub(super) fn wait(session: &Path, relay: &SignalRelay) {
+pub(super) fn wait(session: &Path, is_interrupted: impl Fn() -> bool) {
     let mut reported = false;
-    while !relay.interrupted() {
+    while !is_interrupted() {
         let left = attached(session);
         if left.is_empty() {
             return;

@@ -1,5 +1,7 @@
 //! Programs that a server of recordings records, because their environment names it.
 
+mod respawned;
+
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
@@ -196,6 +198,16 @@ impl Waiting {
         assert!(self.output.any(|line| line.unwrap() == wanted));
     }
 
+    /// The next number that the program prints under this name.
+    #[track_caller]
+    fn says(&mut self, name: &str) -> u32 {
+        let line = self.output.next().unwrap().unwrap();
+        let number = line
+            .strip_prefix(name)
+            .and_then(|it| it.trim().parse().ok());
+        number.unwrap_or_else(|| panic!("{line:?} instead of {name}"))
+    }
+
     #[track_caller]
     fn ends(mut self) {
         writeln!(self.input, "end").unwrap();
@@ -205,8 +217,14 @@ impl Waiting {
     /// Fills until the process has joined a session, and returns the number of fills.
     #[track_caller]
     fn joins(&mut self, server: &Server) -> u32 {
-        let recorder = format!("/session-{}-", server.child.id());
-        let maps = format!("/proc/{}/maps", self.child.id());
+        self.joins_session(self.child.id(), server.child.id())
+    }
+
+    /// The same of a program and a recorder, by their numbers.
+    #[track_caller]
+    fn joins_session(&mut self, program: u32, recorder: u32) -> u32 {
+        let recorder = format!("/session-{recorder}-");
+        let maps = format!("/proc/{program}/maps");
         let until = Instant::now() + LIMIT;
         let mut fills = 0;
         while !std::fs::read_to_string(&maps).unwrap().contains(&recorder) {

@@ -41,6 +41,11 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) wait: bool,
 
+    /// If the recorder is killed, start another one, which records into a further file (`app-2.atrace`). The whole run is
+    /// recorded, without a live view
+    #[arg(long)]
+    pub(crate) respawn: bool,
+
     /// Load no `libmspti.so`: torch_npu then reports no ranges (steps, data loading)
     #[arg(long)]
     pub(crate) no_mstx: bool,

@@ -148,6 +148,17 @@ fn attached(session: &SessionRow) -> String {
     })
 }
 
+/// The lost recorder in the place of which this one was started; empty for other recordings.
+fn continued(session: &SessionRow) -> String {
+    session.continues.as_ref().map_or_else(String::new, |it| {
+        let gap = duration(session.start_ns.saturating_sub(it.lost_ns));
+        format!(
+            "{}: its recorder ended {}. The calls of {gap}, and those until the program joined, are in no file",
+            it.file, it.reason
+        )
+    })
+}
+
 fn head(document: &InfoDocument) -> String {
     let session = &document.session;
     let span = document.end_ns.zip(document.begin_ns);
@@ -168,6 +179,7 @@ fn head(document: &InfoDocument) -> String {
     let rows = [
         ("command", session.command.join(" ")),
         ("attached", attached(session)),
+        ("continues", continued(session)),
         ("exit status", status),
         ("complete", document.head.text()),
         ("recorded", format!("{}, {length} long", session.start_time)),
@@ -222,7 +234,8 @@ fn head(document: &InfoDocument) -> String {
             ),
         ),
     ];
-    let is_known = |row: &&(&str, String)| row.0 != "attached" || session.attached.is_some();
+    let is_known =
+        |row: &&(&str, String)| !["attached", "continues"].contains(&row.0) || !row.1.is_empty();
     let mut text: String = rows
         .iter()
         .filter(is_known)
@@ -269,9 +282,12 @@ fn head(document: &InfoDocument) -> String {
     }
     if document.cost.pauses > 0 {
         text.push_str(&format!(
-            "{:<12} the recording was paused {} times, for {}\n",
+            "{:<12} the recording was paused {}, for {}\n",
             "paused",
-            count(document.cost.pauses),
+            match document.cost.pauses {
+                1 => "once".to_owned(),
+                several => format!("{} times", count(several)),
+            },
             duration(i64::try_from(document.cost.paused_ns).unwrap_or(i64::MAX)),
         ));
     }

@@ -79,6 +79,28 @@ impl TraceTarget {
         }
     }
 
+    /// The file of recorder `number` of a program (`run-2.atrace`; `run-2-0001.atrace` if it goes on in further files).
+    #[must_use]
+    pub fn of_recorder(self, number: u32, has_parts: bool) -> Self {
+        let further = |path: &Path| match has_parts {
+            // It has the number of the first part already.
+            true => numbered_part(&numbered(&without_part(path), number), 1),
+            false => numbered(path, number),
+        };
+        match self {
+            _ if number == 1 => self,
+            Self::Named { path, force } => Self::Named {
+                path: further(&path),
+                force,
+            },
+            Self::Default { name } => Self::Named {
+                path: further(&default_pattern(&name, &ProcessContext)),
+                force: false,
+            },
+            Self::Standard => self,
+        }
+    }
+
     /// Opens the file for writing. Until [`OpenedTarget::settle`] it may have a provisional name, and no
     /// existing file is touched.
     pub(super) fn open(&self) -> anyhow::Result<OpenedTarget> {
@@ -287,10 +309,17 @@ fn standard_output() -> anyhow::Result<File> {
 
 /// The name of the file with this number, of a recording with several: `first` is that of the first one, or has no number yet.
 pub(super) fn numbered_part(first: &Path, number: u32) -> PathBuf {
-    let stem = first.file_stem().unwrap_or_default();
-    let plain = stem.to_str().and_then(|it| it.strip_suffix("-0001"));
-    let mut name = plain.map_or_else(|| stem.to_owned(), OsString::from);
-    name.push(format!("-{number:04}"));
+    let plain = without_part(first);
+    with_suffix(&plain, &format!("-{number:04}"))
+}
+
+/// The name without the number of a first part.
+fn without_part(first: &Path) -> PathBuf {
+    let stem = first.file_stem().and_then(|it| it.to_str());
+    let Some(plain) = stem.and_then(|it| it.strip_suffix("-0001")) else {
+        return first.to_owned();
+    };
+    let mut name = OsString::from(plain);
     if let Some(extension) = first.extension() {
         name.push(".");
         name.push(extension);
@@ -300,11 +329,16 @@ pub(super) fn numbered_part(first: &Path, number: u32) -> PathBuf {
 
 /// The name with a number before its extension, from the second one on.
 fn numbered(path: &Path, number: u32) -> PathBuf {
-    if number == 1 {
-        return path.to_owned();
+    match number {
+        1 => path.to_owned(),
+        _ => with_suffix(path, &format!("-{number}")),
     }
+}
+
+/// The name with this before its extension.
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
-    name.push(format!("-{number}"));
+    name.push(suffix);
     if let Some(extension) = path.extension() {
         name.push(".");
         name.push(extension);

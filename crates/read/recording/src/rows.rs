@@ -22,7 +22,8 @@ use crate::file::table::Table;
 
 pub use call::{CallRow, Ending, GraphRef, TaskRow};
 pub use header_rows::{
-    ArgRow, FunctionRow, HostRow, KeptRow, PartRow, SessionRow, SnapshotRow, TablesRow,
+    ArgRow, ContinuedRow, FunctionRow, HostRow, KeptRow, PartRow, SessionRow, SnapshotRow,
+    TablesRow,
 };
 pub use times::{AnchorRow, TaskTimeRow};
 

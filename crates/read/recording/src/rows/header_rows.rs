@@ -55,6 +55,9 @@ pub struct SessionRow {
     /// Of a recording that goes on in further files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<PartRow>,
+    /// Of a recorder that was started in the place of a lost one (`--respawn`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continues: Option<ContinuedRow>,
     /// Of several recordings in one file: their hosts. The first one's clock is that of the file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostRow>,
@@ -66,6 +69,18 @@ pub struct SessionRow {
 pub struct PartRow {
     /// From 1.
     pub number: u32,
+}
+
+/// The recorder before this one. The calls between its end and the begin of this recording are in no file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ContinuedRow {
+    /// Its trace file, or the first of them.
+    pub file: String,
+    /// Host time at which its end was noticed.
+    pub lost_ns: i64,
+    /// How it ended.
+    pub reason: String,
 }
 
 /// The part of a recording that is in its file. Of the time before it, the file has only data that later calls depend on.

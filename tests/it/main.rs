@@ -123,6 +123,8 @@ mod self_contained;
 mod serve;
 /// Signals that the command gets in the place of the program.
 mod signalled;
+/// Services with all that happens to them, for a short or a long time.
+mod soak;
 /// The stacks that calls are made with, and the lines in them.
 mod stacks;
 /// Results of reading a recording part by part equal those of its whole trace.

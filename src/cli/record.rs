@@ -55,7 +55,7 @@ pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
     Ok(exit_code(recorded.status))
 }
 
-/// Refuses what a further recorder could not go on with.
+/// Refuses options that a further recorder could not follow.
 fn check_respawn(plan: &RecordOptions, has_dataset: bool) -> Result<(), Failure> {
     let reason = if !is_file(&plan.target) {
         "--respawn needs a trace file: a pipe or a device cannot be followed by another"

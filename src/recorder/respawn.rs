@@ -1,7 +1,7 @@
 //! A recording that outlives its recorder (`record --respawn`).
 //!
 //! The process that the user starts is the parent of the program and of the recorder, and does nothing else. If the recorder
-//! is lost, it starts another one, whose file begins there. Programs find the present recorder by a link, as those of a server do.
+//! is lost, it starts another one with a new file. Programs find the present recorder by a link, as those of a server do.
 
 mod recorder_process;
 mod role;

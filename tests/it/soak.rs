@@ -296,7 +296,7 @@ fn fill_the_disk(recorder: Pid) {
     let _ = prlimit(Some(recorder), Resource::Fsize, unlimited);
 }
 
-/// A recorder whose parent was killed with the program has still to complete its file.
+/// Waits for recorders that complete their files.
 fn until_recorders_end(folder: &Path) {
     let until = Instant::now() + LIMIT;
     for file in traces(folder) {

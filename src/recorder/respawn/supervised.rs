@@ -29,7 +29,7 @@ const INTERVAL: Duration = Duration::from_millis(20);
 /// Why the status of the program is not in the file.
 const ORPHANED: &str = "the process that started the program and its recorder was killed";
 
-/// Signals that a terminal sends to the parent, the program and the recorder. The parent decides what they mean for the recorder.
+/// Signals that a terminal sends to the parent, the program and the recorder. The recorder follows the messages of the parent instead.
 const PARENTS: [Signal; 6] = [
     Signal::HUP,
     Signal::INT,

@@ -49,7 +49,7 @@ impl Respawned {
         Pid::from_raw(recorder as i32).unwrap()
     }
 
-    /// Kills the recorder, and returns when another one has begun.
+    /// Kills the recorder, and waits until the program has joined the next one.
     #[track_caller]
     fn lose(&mut self) {
         let lost = self.recorder();

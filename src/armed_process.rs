@@ -7,8 +7,10 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use rustix::time::{ClockId, clock_gettime};
 
 use ascend_trace_collector::session;
 use ascend_trace_format::armed::{ARMED_VARIABLE, PAGE_PREFIX};
@@ -19,6 +21,13 @@ use crate::processes::{maps, place, status};
 
 /// Suffix of the name of a removed file.
 const REMOVED: &str = " (deleted)";
+
+/// Time limit for `arm` to become its program: it may unpack the library first.
+const STARTING: Duration = Duration::from_secs(10);
+/// A younger process may be a shell that is about to start `arm`.
+const NEW: Duration = Duration::from_secs(1);
+/// The unit of times in `/proc`, on all architectures.
+const TICKS_PER_SECOND: u64 = 100;
 
 /// A process that was started by `ascend-trace arm`.
 #[derive(Debug)]
@@ -46,6 +55,36 @@ pub(crate) fn has_library(pid: u32) -> anyhow::Result<bool> {
     Ok(page_folder(&maps).is_some()
         || value_of(&environment, ARMED_VARIABLE).is_some()
         || is_recorded(&environment))
+}
+
+/// The process with this number, which `arm` may be about to start.
+///
+/// # Errors
+/// As [`find`].
+pub(crate) fn find_soon(pid: u32) -> anyhow::Result<ArmedProgram> {
+    let until = Instant::now() + STARTING;
+    loop {
+        let found = find(pid);
+        if found.is_ok() || !is_starting(pid) || Instant::now() >= until {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether a process is new, or is this tool, which may become a program.
+fn is_starting(pid: u32) -> bool {
+    let file = |pid: &str| fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let is_tool = file("self").is_some_and(|own| file(&pid.to_string()) == Some(own));
+    is_tool || age(pid).is_some_and(|it| it < NEW)
+}
+
+/// The time since the start of a process.
+fn age(pid: u32) -> Option<Duration> {
+    let since_boot = clock_gettime(ClockId::Boottime);
+    let seconds = u64::try_from(since_boot.tv_sec).ok()?;
+    let started = started(pid)? / TICKS_PER_SECOND;
+    Some(Duration::from_secs(seconds.saturating_sub(started)))
 }
 
 /// The process with this number.

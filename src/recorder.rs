@@ -27,6 +27,7 @@ use anyhow::Context;
 
 use ascend_trace_format::filter::Filters;
 use ascend_trace_format::session::Timing;
+use ascend_trace_recording::rows::SessionRow;
 use ascend_trace_ring::Arena;
 
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
@@ -193,8 +194,10 @@ fn title(plan: &RecordOptions) -> String {
 
 /// Everything that exists before the program.
 struct PreparedSession {
-    /// The recording starts no program.
-    is_server: bool,
+    /// The reason in the file if the recorder ends before the programs. Of a recorder that starts no program.
+    stop_reason: Option<&'static str>,
+    /// The recorder attaches to a program that runs.
+    is_attached: bool,
     /// The hardware log is read.
     reads_log: bool,
     arena: Arena,
@@ -224,6 +227,27 @@ fn prepare(
     if let Some(options) = &plan.soft {
         environment.soften(&unpack::soft()?.lib, options);
     }
+    print_detail(format!("library: {}", interposer.file.display()));
+    environment.patch(plan.engine.as_deref());
+    if plan.python {
+        environment.set_range_hook(&unpack::python()?);
+    }
+    let preloads = unpack::preloads(&interposer, plan.marks)?;
+    // A file is made last: what fails before leaves none.
+    let session = prepare_session(plan, clock, &description::session(plan))?;
+    match is_foreign {
+        true => environment.trace_emulated(&interposer.preload, session.arena.path()),
+        false => environment.trace(&preloads, session.arena.path()),
+    }
+    Ok((session, environment))
+}
+
+/// Prepares the memory and the file of a recording.
+fn prepare_session(
+    plan: &RecordOptions,
+    clock: TickClock,
+    row: &SessionRow,
+) -> anyhow::Result<PreparedSession> {
     let mut arena = session::create(
         (plan.timing, plan.budget),
         plan.stacks,
@@ -234,22 +258,10 @@ fn prepare(
     .with_context(limits)?;
     let board = Arc::new(Switchboard::new(&plan.window.clock()));
     arena.set_switch(board.wanted());
-    print_detail(format!("library: {}", interposer.file.display()));
     print_detail(format!("memory: {}", arena.path().display()));
-    match is_foreign {
-        true => environment.trace_emulated(&interposer.preload, arena.path()),
-        false => environment.trace(&unpack::preloads(&interposer, plan.marks)?, arena.path()),
-    }
-    environment.patch(plan.engine.as_deref());
-    if plan.python {
-        environment.set_range_hook(&unpack::python()?);
-    }
-    let file = TraceFile::create(
-        &plan.target,
-        &description::session(plan),
-        &dictionary::first_tables(),
-        |text| print_message(text),
-    )?;
+    let file = TraceFile::create(&plan.target, row, &dictionary::first_tables(), |text| {
+        print_message(text)
+    })?;
     let file = match &plan.ring {
         Some(ring) => file.with_ring(ring.options, Arc::clone(&board)),
         None => file,
@@ -258,16 +270,16 @@ fn prepare(
         Some(options) => file.with_roll(options, Arc::clone(&board)),
         None => file,
     };
-    let session = PreparedSession {
-        is_server: false,
+    Ok(PreparedSession {
+        stop_reason: None,
+        is_attached: false,
         reads_log: matches!(plan.timing, Timing::Hardware | Timing::Both),
         arena,
         board,
         window: plan.window.clock(),
         clock,
         file,
-    };
-    Ok((session, environment))
+    })
 }
 
 /// Limits that may be the reason for missing memory.

@@ -30,6 +30,8 @@ pub(crate) use reports::{
     CheckArgs, CriticalArgs, CtlArgs, DiffArgs, FileReportArgs, MergeArgs, ReportArgs,
     ReportPageArgs, RequestsArgs, StatsArgs, StepsArgs, ViewArgs, WhatIfArgs, WhyArgs,
 };
+pub(crate) use ring::RingArgs;
+pub(crate) use roll::RollArgs;
 pub(crate) use serve::{EnvArgs, ServeArgs};
 pub(crate) use setup::{DoctorArgs, HooksArgs, McpArgs, SchemaArgs, SoftArgs};
 

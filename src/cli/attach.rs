@@ -3,7 +3,7 @@
 use anyhow::bail;
 
 use super::args::{AttachArgs, DetachArgs};
-use super::record::named_target;
+use super::record::{is_file, kept_files, named_target, one_watchdog, refuse_exit};
 use crate::control::client;
 use crate::control::protocol::Order;
 use crate::error::{Failure, TOOL_FAILED};
@@ -11,20 +11,35 @@ use crate::recorder::attach::{AttachOptions, attach};
 use ascend_trace_format::session::Timing;
 
 pub(crate) fn run(args: AttachArgs) -> Result<u8, Failure> {
-    if matches!(args.timing, Timing::Hardware | Timing::Both) {
+    if matches!(args.capture.timing, Timing::Hardware | Timing::Both) {
         let text = "--timing: the hardware log is read from the begin of a program on: use `ascend-trace record`, or \
                     attach with auto, events, chained, sample=N or off";
         return Err(Failure::new(TOOL_FAILED, text));
     }
+    let (ring, roll) = kept_files(args.ring, &args.roll, args.output.force)?;
+    refuse_exit(ring.as_ref())?;
+    let target = named_target(&args.output);
+    let metrics = args.metrics.wanted();
+    let kept = ring.as_ref().and_then(|it| it.watchdog);
+    let watchdog = one_watchdog(args.watchdog.watchdog, kept)?;
+    let needs_file = ring.is_some() || roll.is_some() || metrics.is_some() || watchdog.is_some();
+    if needs_file && target.as_ref().is_some_and(|it| !is_file(it)) {
+        let text = "--ring, --roll, --watchdog and --metrics need a trace file, and cannot read from a pipe or a device";
+        return Err(Failure::new(TOOL_FAILED, text));
+    }
     attach(&AttachOptions {
         pid: args.pid,
-        target: named_target(&args.output),
+        target,
         duration: args.duration,
-        timing: args.timing,
-        budget: args.budget.0,
-        stacks: args.stacks.unwrap_or(0),
-        buffer: args.buffer as usize * (1 << 20),
+        timing: args.capture.timing,
+        budget: args.capture.budget.0,
+        stacks: args.capture.stacks.unwrap_or(0),
+        buffer: args.capture.buffer_bytes(),
         filters: args.filters.wanted()?,
+        watchdog,
+        metrics,
+        ring,
+        roll,
         inject: args.inject,
     })?;
     Ok(0)

@@ -3,13 +3,15 @@
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use super::args::{EngineArg, OutputArgs, OutputFileArgs, RecordArgs};
+use super::args::{EngineArg, OutputArgs, OutputFileArgs, RecordArgs, RingArgs, RollArgs};
 use super::dataset;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::print_message;
+use crate::recorder::ring::RingPlan;
 use crate::recorder::window::WindowOptions;
 use crate::recorder::{self, RecordOptions, respawn};
 use crate::unpack;
+use ascend_trace_collector::roll::RollOptions;
 use ascend_trace_collector::target::TraceTarget;
 
 pub(crate) fn run(mut args: RecordArgs) -> Result<u8, Failure> {
@@ -87,13 +89,7 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
     if let Some(options) = &args.soft {
         check_soft(options)?;
     }
-    let keep = args.ring.keep();
-    let roll = args.roll.wanted(keep, args.output.file.force);
-    if keep.is_some() && roll.is_none() && !args.ring.is_wanted() {
-        let text = "--keep needs --ring or --roll: a recording has one file, which stays";
-        return Err(Failure::new(TOOL_FAILED, text));
-    }
-    let ring = args.ring.wanted();
+    let (ring, roll) = kept_files(args.ring, &args.roll, args.output.file.force)?;
     let target = target(&args.output, args.app.first());
     Ok(RecordOptions {
         target: match roll {
@@ -142,6 +138,32 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
         filters: args.filters.wanted()?,
         words: args.app,
     })
+}
+
+/// The ring of a recording, or the files that follow each other.
+pub(super) fn kept_files(
+    ring: RingArgs,
+    roll: &RollArgs,
+    force: bool,
+) -> Result<(Option<RingPlan>, Option<RollOptions>), Failure> {
+    let keep = ring.keep();
+    let roll = roll.wanted(keep, force);
+    if keep.is_some() && roll.is_none() && !ring.is_wanted() {
+        let text = "--keep needs --ring or --roll: a recording has one file, which stays";
+        return Err(Failure::new(TOOL_FAILED, text));
+    }
+    Ok((ring.wanted(), roll))
+}
+
+/// Refuses the event that needs the status of the program.
+pub(super) fn refuse_exit(ring: Option<&RingPlan>) -> Result<(), Failure> {
+    match ring {
+        Some(ring) if ring.options.rules.failed_exit => Err(Failure::new(
+            TOOL_FAILED,
+            "--on 'exit!=0': only the parent of a program gets its status, and this recorder does not start one",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The time of the only watchdog.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::args::ServeArgs;
-use super::record::{is_file, named_target, one_watchdog};
+use super::record::{is_file, kept_files, named_target, one_watchdog, refuse_exit};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::recorder::RecordOptions;
 use crate::recorder::serve::serve;
@@ -22,24 +22,15 @@ pub(crate) fn run(args: ServeArgs) -> Result<u8, Failure> {
 }
 
 fn plan(args: ServeArgs) -> Result<RecordOptions, Failure> {
-    let refused = |text: &str| Err(Failure::new(TOOL_FAILED, text));
     let output = args.output();
-    let keep = args.ring.keep();
-    let roll = args.roll.wanted(keep, output.force);
-    if keep.is_some() && roll.is_none() && !args.ring.is_wanted() {
-        return refused("--keep needs --ring or --roll: a recording has one file, which stays");
-    }
-    let ring = args.ring.wanted();
-    if ring.as_ref().is_some_and(|it| it.options.rules.failed_exit) {
-        return refused(
-            "--on 'exit!=0': a server starts no program, and does not get the status of one",
-        );
-    }
+    let (ring, roll) = kept_files(args.ring, &args.roll, output.force)?;
+    refuse_exit(ring.as_ref())?;
     let target = named_target(&output).unwrap_or_else(|| TraceTarget::Default {
         name: NAME.to_owned(),
     });
     if !is_file(&target) {
-        return refused("a server needs a trace file, and cannot write to a pipe or a device");
+        let text = "a server needs a trace file, and cannot write to a pipe or a device";
+        return Err(Failure::new(TOOL_FAILED, text));
     }
     Ok(RecordOptions {
         words: words(&args.name),

@@ -18,9 +18,6 @@ use crate::launch::signals::SignalRelay;
 use crate::metrics::{Metrics, MetricsEndpoint};
 use crate::output::{print_detail, print_message};
 
-/// Why the file of a server ends before the programs.
-const SERVER_ENDED: &str = "the server was ended";
-
 /// A recording that goes on.
 pub(super) struct ActiveRecording {
     pub(super) relay: SignalRelay,
@@ -49,8 +46,8 @@ fn collect(
     if session.reads_log {
         collector = collector.with_log();
     }
-    if session.is_server {
-        collector = collector.with_stop_reason(SERVER_ENDED);
+    if let Some(reason) = session.stop_reason {
+        collector = collector.with_stop_reason(reason);
     }
     let gauge = collector.gauge();
     let thread = std::thread::Builder::new()
@@ -83,10 +80,7 @@ fn start_reporter(
 }
 
 /// Starts to take requests of `ctl`. A recording does not depend on it: the name of the socket may be too long, for one.
-pub(super) fn take_requests(
-    session: &Path,
-    recording: ControlledRecording,
-) -> Option<ControlServer> {
+fn take_requests(session: &Path, recording: ControlledRecording) -> Option<ControlServer> {
     let server = ControlServer::start(session, recording);
     if let Err(error) = &server {
         print_detail(format!(
@@ -110,7 +104,8 @@ impl ActiveRecording {
         if let Some(ring) = &plan.ring {
             ring.listen(&relay, &session.board);
         }
-        let served = session.is_server.then(|| session.arena.path().to_owned());
+        let served = session.stop_reason.map(|_| session.arena.path().to_owned());
+        let is_attached = session.is_attached;
         let (board, place) = (Arc::clone(&session.board), session.arena.path().to_owned());
         let collector = collect(session, Arc::clone(&stop));
         if let Err(error) = &collector {
@@ -140,7 +135,7 @@ impl ActiveRecording {
             has_several_files: plan.roll.is_some(),
             timing: (plan.timing, plan.budget),
             group: plan.ring.as_ref().and_then(|it| it.group.clone()),
-            is_attached: false,
+            is_attached,
         };
         let control = collector
             .is_some()

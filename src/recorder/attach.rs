@@ -1,37 +1,32 @@
 //! A recording of a program that was running: from a request to it, until the user, the program or a time ends it.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
 use ascend_trace_collector::clock::TickClock;
-use ascend_trace_collector::dictionary;
-use ascend_trace_collector::file::TraceFile;
-use ascend_trace_collector::gauge::Gauge;
-use ascend_trace_collector::switchboard::{Switchboard, WindowClock};
+use ascend_trace_collector::roll::RollOptions;
 use ascend_trace_collector::target::TraceTarget;
-use ascend_trace_collector::{Collector, ProgramEnd, RecordingOutcome, Stop, session};
+use ascend_trace_collector::{ProgramEnd, RecordingOutcome};
 use ascend_trace_format::armed::JoinOutcome;
 use ascend_trace_format::filter::Filters;
 use ascend_trace_format::session::Timing;
-use ascend_trace_format::window::Window;
 use ascend_trace_recording::rows::SessionRow;
 use ascend_trace_ring::{ArmedError, ArmedProcess};
 use ascend_trace_tables::TABLE_HASH;
-use rustix::process::Signal;
 
+use super::active::ActiveRecording;
+use super::ring::RingPlan;
+use super::serve::ignore;
 use super::summary::{self, SummaryLine};
 use super::window::WindowOptions;
-use super::{RecordOptions, description};
+use super::{RecordOptions, description, prepare_session};
 use crate::armed_process::{self, ArmedProgram};
-use crate::control::{ControlServer, ControlledRecording};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::launch::signals::SignalRelay;
-use crate::output::{print_detail, print_message, print_status};
+use crate::metrics::{MetricsEndpoint, MetricsOptions};
+use crate::output::{print_message, print_status};
 use crate::{inject, unpack};
 
 /// Time between looks at the program and at requests.
@@ -40,12 +35,6 @@ const INTERVAL: Duration = Duration::from_millis(20);
 const SOON: Duration = Duration::from_millis(200);
 /// Time limit for the program to leave the session. A program that makes no call leaves it later.
 const LEAVING: Duration = Duration::from_secs(3);
-/// Signals that detach.
-const ENDING: [i32; 3] = [
-    Signal::INT.as_raw(),
-    Signal::TERM.as_raw(),
-    Signal::HUP.as_raw(),
-];
 /// Why the file ends before the program.
 const DETACHED: &str = "detached";
 /// Why the status of the program is not in the file.
@@ -63,6 +52,10 @@ pub(crate) struct AttachOptions {
     pub(crate) stacks: u32,
     pub(crate) buffer: usize,
     pub(crate) filters: Filters,
+    pub(crate) watchdog: Option<Duration>,
+    pub(crate) metrics: Option<MetricsOptions>,
+    pub(crate) ring: Option<RingPlan>,
+    pub(crate) roll: Option<RollOptions>,
     /// The program may be one without the library, which it then gets.
     pub(crate) inject: bool,
 }
@@ -73,9 +66,10 @@ pub(crate) fn attach(options: &AttachOptions) -> Result<(), Failure> {
         inject::put_library(options.pid).or_status(TOOL_FAILED)?;
     }
     let clock = TickClock::start();
-    let program = armed_process::find(options.pid).or_status(TOOL_FAILED)?;
-    let mut attached = begin(options, program, clock).or_status(TOOL_FAILED)?;
-    let how = (options.timing, attached.program.is_injected);
+    let program = armed_process::find_soon(options.pid).or_status(TOOL_FAILED)?;
+    let plan = plan(options, &program);
+    let is_injected = program.is_injected;
+    let mut attached = begin(&plan, program, clock).or_status(TOOL_FAILED)?;
     let followed = attached.follow(options.duration);
     let outcome = attached.end();
     let path = outcome.as_ref().and_then(|it| it.path.as_deref());
@@ -88,7 +82,7 @@ pub(crate) fn attach(options: &AttachOptions) -> Result<(), Failure> {
     followed.or_status(TOOL_FAILED)?;
     let lines = outcome
         .iter()
-        .flat_map(|outcome| summary::lines_of_attached(outcome, how));
+        .flat_map(|outcome| summary::lines_of_attached(outcome, (&plan, is_injected)));
     for line in lines {
         match line {
             SummaryLine::Fact(text) => print_status(text),
@@ -108,78 +102,48 @@ pub(crate) fn attach(options: &AttachOptions) -> Result<(), Failure> {
 struct AttachedProgram {
     program: ArmedProgram,
     page: ArmedProcess,
-    stop: Arc<Stop>,
-    collector: JoinHandle<RecordingOutcome>,
-    board: Arc<Switchboard>,
-    control: Option<ControlServer>,
-    /// The user wants to detach.
-    is_interrupted: Arc<AtomicBool>,
-    path: Option<PathBuf>,
+    recording: ActiveRecording,
     /// The file of the session.
     session: PathBuf,
-    _relay: SignalRelay,
 }
 
 fn begin(
-    options: &AttachOptions,
+    plan: &RecordOptions,
     program: ArmedProgram,
     clock: TickClock,
 ) -> anyhow::Result<AttachedProgram> {
+    let pid = program.pid;
     if let Some(folder) = program.page.parent() {
         armed_process::remove_stale(folder);
     }
-    let mut page = ArmedProcess::open(&program.page, TABLE_HASH)
-        .map_err(|error| refusal(options.pid, error))?;
-    let plan = plan(options, &program);
-    let arena = session::create(
-        (plan.timing, plan.budget),
-        plan.stacks,
-        clock.source(),
-        (Window::ALWAYS, plan.filters),
-        plan.buffer,
-    )?;
-    let place = arena.path().to_owned();
-    print_detail(format!("memory: {}", place.display()));
-    let mut file = TraceFile::create(
-        &plan.target,
-        &describe(&plan, &program),
-        &dictionary::first_tables(),
-        |text| print_message(text),
-    )?;
-    file.settle(options.pid);
-    let path = file.path().map(ToOwned::to_owned);
-    let is_interrupted = Arc::<AtomicBool>::default();
+    let endpoint = plan.metrics.as_ref().map(MetricsEndpoint::open);
+    let endpoint = endpoint.transpose()?;
+    let mut page =
+        ArmedProcess::open(&program.page, TABLE_HASH).map_err(|error| refusal(pid, error))?;
+    let mut session = prepare_session(plan, clock, &describe(plan, &program))?;
+    session.stop_reason = Some(DETACHED);
+    session.is_attached = true;
+    session.file.settle(pid);
+    let place = session.arena.path().to_owned();
     let relay = SignalRelay::start().context("cannot listen to signals")?;
-    for signal in ENDING {
-        let is_interrupted = Arc::clone(&is_interrupted);
-        relay.keep(signal, move || is_interrupted.store(true, SeqCst));
+    ignore(&relay);
+    // Signals are for the recording: the program has its own.
+    relay.program_ended();
+    let mut recording = ActiveRecording::start(session, pid, relay, plan);
+    if let Some(endpoint) = endpoint {
+        recording.serve_metrics(endpoint);
     }
-    let (stop, board) = (Arc::<Stop>::default(), Arc::<Switchboard>::default());
-    let collector = Collector::new(arena, clock, file.start()?)
-        .with_stop_reason(DETACHED)
-        .with_window(Arc::clone(&board), WindowClock::default());
-    let gauge = collector.gauge();
-    let stopped = Arc::clone(&stop);
-    let collector = std::thread::Builder::new()
-        .name("collector".into())
-        .spawn(move || collector.run(&stopped))
-        .context("cannot start the collecting thread")?;
-    let recording = controlled(&plan, &program, path.as_deref(), (&board, gauge));
-    let control = super::active::take_requests(&place, recording);
-    let asked = page
-        .request(&place)
-        .map_err(|error| refusal(options.pid, error));
+    let asked = match recording.is_collecting() {
+        true => page.request(&place).map_err(|error| refusal(pid, error)),
+        false => Err(anyhow::anyhow!(
+            "process {pid} runs on without being recorded"
+        )),
+    };
     let attached = AttachedProgram {
         program,
         page,
-        stop,
-        collector,
-        board,
-        control,
-        is_interrupted,
-        path,
+        recording,
         session: place,
-        _relay: relay,
     };
     match asked {
         Ok(()) => Ok(attached),
@@ -194,12 +158,14 @@ fn begin(
 fn plan(options: &AttachOptions, program: &ArmedProgram) -> RecordOptions {
     let name = program.words.first().cloned().unwrap_or_default();
     let is_soft = unpack::soft().is_ok_and(|soft| program.is_soft(&soft.lib));
+    let target = options.target.clone();
+    let target = target.unwrap_or_else(|| RecordOptions::default_target(&name));
     RecordOptions {
         words: program.words.clone(),
-        target: options
-            .target
-            .clone()
-            .unwrap_or_else(|| RecordOptions::default_target(&name)),
+        target: match options.roll {
+            Some(_) => target.first_part(),
+            None => target,
+        },
         live: false,
         timing: options.timing,
         budget: options.budget,
@@ -210,12 +176,12 @@ fn plan(options: &AttachOptions, program: &ArmedProgram) -> RecordOptions {
         marks: false,
         python: false,
         stacks: options.stacks,
-        watchdog: None,
-        metrics: None,
+        watchdog: options.watchdog,
+        metrics: options.metrics.clone(),
         window: WindowOptions::default(),
         filters: options.filters,
-        ring: None,
-        roll: None,
+        ring: options.ring.clone(),
+        roll: options.roll,
         continues: None,
     }
 }
@@ -227,28 +193,6 @@ fn describe(plan: &RecordOptions, program: &ArmedProgram) -> SessionRow {
         // The options of the software runtime are not known.
         queue_depth: None,
         ..description::session(plan)
-    }
-}
-
-fn controlled(
-    plan: &RecordOptions,
-    program: &ArmedProgram,
-    path: Option<&std::path::Path>,
-    (board, gauge): (&Arc<Switchboard>, Arc<Gauge>),
-) -> ControlledRecording {
-    let words = plan.words.iter();
-    ControlledRecording {
-        program: program.pid,
-        command: words.map(|it| it.to_string_lossy().into_owned()).collect(),
-        trace: path.and_then(|it| std::path::absolute(it).ok()),
-        begun: Instant::now(),
-        gauge,
-        board: Arc::clone(board),
-        has_ring: false,
-        has_several_files: false,
-        timing: (plan.timing, plan.budget),
-        group: None,
-        is_attached: true,
     }
 }
 
@@ -301,7 +245,12 @@ impl AttachedProgram {
             let is_over = duration
                 .zip(joined)
                 .is_some_and(|(limit, at)| at.elapsed() >= limit);
-            if is_over || self.is_interrupted.load(SeqCst) || self.board.is_stopping() {
+            let recording = &self.recording;
+            if is_over
+                || recording.relay.interrupted()
+                || recording.controlled.board.is_stopping()
+                || !recording.is_collecting()
+            {
                 return Ok(());
             }
             if !self.program.runs() {
@@ -317,8 +266,11 @@ impl AttachedProgram {
         let is_running = self.program.runs();
         self.page.withdraw();
         if is_running {
-            self.board.stop();
-            self.wait_for(|it| it.board.is_stopped() || it.collector.is_finished());
+            let recording = &self.recording;
+            recording.controlled.board.stop();
+            self.wait_for(|it| {
+                it.recording.controlled.board.is_stopped() || !it.recording.is_collecting()
+            });
             let since = Instant::now();
             self.wait_for(|it| {
                 it.page.has_left() || !it.program.runs() || since.elapsed() > LEAVING
@@ -326,17 +278,13 @@ impl AttachedProgram {
         } else {
             self.page.remove();
         }
-        if let Some(control) = self.control {
-            control.finish();
-        }
-        self.stop.request(ProgramEnd {
+        let path = self.recording.path.clone();
+        let outcome = self.recording.end(ProgramEnd {
             pid,
             status: 0,
             reason: ENDED,
         });
-        let path = self.path;
-        let outcome = self.collector.join();
-        outcome.ok().or_else(|| {
+        outcome.or_else(|| {
             print_message("the file ends with the data until a thread of the recorder failed");
             path.map(|path| RecordingOutcome::failed(Some(path)))
         })

@@ -24,6 +24,8 @@ use crate::unpack;
 
 /// Time between looks at signals, requests and programs.
 const INTERVAL: Duration = Duration::from_millis(20);
+/// Why the file of a server ends before the programs.
+const SERVER_ENDED: &str = "the server was ended";
 /// Why the statuses of the programs are not in the file.
 const ENDED: &str =
     "the server of the recording started no program, and only its parent has its status";
@@ -80,7 +82,7 @@ pub(crate) fn serve(plan: &RecordOptions, place: &ServerPlace) -> Result<(), Fai
         .context("cannot listen to signals")
         .or_status(TOOL_FAILED)?;
     let own = std::process::id();
-    session.is_server = true;
+    session.stop_reason = Some(SERVER_ENDED);
     session.file.settle(own);
     let mut programs = ServedPrograms::new(place.folder(), place.link());
     let published = match place.publish(session.arena.path()) {
@@ -121,8 +123,8 @@ pub(crate) fn serve(plan: &RecordOptions, place: &ServerPlace) -> Result<(), Fai
     Ok(())
 }
 
-/// Signals that do not end a server: those for options of the recording, and the end of a terminal if `nohup` has it ignored.
-fn ignore(relay: &SignalRelay) {
+/// Signals that do not end a recorder without a program: those for options of the recording, and the end of a terminal if `nohup` has it ignored.
+pub(super) fn ignore(relay: &SignalRelay) {
     let hangup = Signal::HUP.as_raw();
     let hangup = was_ignored(hangup).then_some(hangup);
     for signal in [Signal::USR1.as_raw(), Signal::USR2.as_raw()]

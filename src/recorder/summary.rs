@@ -98,12 +98,9 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
 /// The summary of a recorder that had attached to a program, which may have been injected.
 pub(super) fn lines_of_attached(
     outcome: &RecordingOutcome,
-    (timing, is_injected): (Timing, bool),
+    (plan, is_injected): (&RecordOptions, bool),
 ) -> Vec<SummaryLine> {
-    let mut lines = Vec::new();
-    if outcome.stored.is_some() {
-        lines.push(SummaryLine::Fact(summed_up(outcome, timing)));
-    }
+    let mut lines = without_program(outcome, plan);
     lines.extend(losses(outcome).into_iter().map(SummaryLine::Problem));
     if outcome.counts.callers.is_empty() {
         let text = match is_injected {
@@ -120,11 +117,34 @@ pub(super) fn lines_of_attached(
         let text = "the program runs on without being recorded";
         lines.push(SummaryLine::Fact(text.to_owned()));
     }
-    if let Some(path) = outcome.path.as_deref().filter(|path| path.exists()) {
-        let text = format!("look at it with: ascend-trace view {}", quoted_path(path));
-        lines.push(SummaryLine::Fact(text));
-    }
+    lines.extend(view_advice(outcome));
     lines
+}
+
+/// The facts of a recording without a program that it has started.
+fn without_program(outcome: &RecordingOutcome, plan: &RecordOptions) -> Vec<SummaryLine> {
+    let Some(_) = outcome.stored else {
+        return Vec::new();
+    };
+    let known = [
+        Some(summed_up(outcome, plan.timing)),
+        kept(outcome),
+        filtered(plan, &outcome.counts),
+    ];
+    let known = known.into_iter().flatten();
+    known.map(SummaryLine::Fact).collect()
+}
+
+/// The command that shows the recording.
+fn view_advice(outcome: &RecordingOutcome) -> Option<SummaryLine> {
+    let path = outcome.path.as_deref()?;
+    if !path.exists() {
+        return Some(SummaryLine::Problem(moved(path)));
+    }
+    let names = several_files::pattern(&outcome.files);
+    let names = names.unwrap_or_else(|| quoted_path(path));
+    let text = format!("look at it with: ascend-trace view {names}");
+    Some(SummaryLine::Fact(text))
 }
 
 fn moved(path: &Path) -> String {
@@ -138,12 +158,7 @@ pub(super) fn lines_of_served(
     (plan, place): (&RecordOptions, &ServerPlace),
     running: usize,
 ) -> Vec<SummaryLine> {
-    let mut lines = Vec::new();
-    if outcome.stored.is_some() {
-        lines.push(SummaryLine::Fact(summed_up(outcome, plan.timing)));
-        let known = [kept(outcome), filtered(plan, &outcome.counts)];
-        lines.extend(known.into_iter().flatten().map(SummaryLine::Fact));
-    }
+    let mut lines = without_program(outcome, plan);
     lines.extend(losses(outcome).into_iter().map(SummaryLine::Problem));
     if outcome.counts.callers.is_empty() {
         let option = place.option();
@@ -162,17 +177,7 @@ pub(super) fn lines_of_served(
             "{number} still running, without being recorded"
         )));
     }
-    let is_there = outcome.path.as_deref().is_none_or(Path::exists);
-    if let Some(path) = outcome.path.as_deref().filter(|_| !is_there) {
-        lines.push(SummaryLine::Problem(moved(path)));
-    }
-    if let Some(path) = outcome.path.as_deref().filter(|_| is_there) {
-        let names = several_files::pattern(&outcome.files);
-        let names = names.unwrap_or_else(|| quoted_path(path));
-        lines.push(SummaryLine::Fact(format!(
-            "look at it with: ascend-trace view {names}"
-        )));
-    }
+    lines.extend(view_advice(outcome));
     lines
 }
 

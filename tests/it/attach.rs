@@ -3,6 +3,7 @@
 mod injected;
 mod lives;
 mod refusals;
+mod rings;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

@@ -423,7 +423,7 @@ fn wrong_words_are_refused_with_a_way_out() {
         (&["serve", "-o", "-"], "needs a trace file"),
         (
             &["serve", "--ring", "30s", "--on", "exit!=0"],
-            "starts no program",
+            "does not start one",
         ),
         (&["serve", "--keep", "3"], "--keep needs"),
         (&["serve", "./app"], "unexpected argument"),

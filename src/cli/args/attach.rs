@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use clap::Args;
 
-use ascend_trace_format::session::Timing;
-
 use super::filters::FilterArgs;
-use super::record::{Budget, OutputFileArgs, budget};
+use super::record::{CaptureArgs, MetricsArgs, OutputFileArgs, WatchdogArgs};
+use super::ring::RingArgs;
+use super::roll::RollArgs;
 use super::window::parse_positive_duration;
-use crate::recorder::timing::timing_of;
 
 #[derive(Debug, Args)]
 #[command(override_usage = "ascend-trace arm [OPTIONS] [--] APP [ARGS]...")]
@@ -51,32 +50,23 @@ pub(crate) struct AttachArgs {
     #[arg(long, value_name = "DURATION", value_parser = parse_positive_duration)]
     pub(crate) duration: Option<Duration>,
 
-    /// How tasks are timed, as for `record`: auto, events, chained, sample=N or off
-    #[arg(long, value_name = "HOW", value_parser = timing_of, default_value = "auto")]
-    pub(crate) timing: Timing,
+    #[command(flatten)]
+    pub(crate) capture: CaptureArgs,
 
-    /// With `--timing auto`: the part of a stream's time that events may take, in percent. Tasks beyond it have
-    /// no events. `off` sets no limit
-    #[arg(long, value_name = "PERCENT", value_parser = budget, default_value = "2")]
-    pub(crate) budget: Budget,
-
-    /// Record the stack of each call, N frames at most
-    #[arg(
-        long,
-        value_name = "N",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "32",
-        value_parser = clap::value_parser!(u32).range(1..=100)
-    )]
-    pub(crate) stacks: Option<u32>,
-
-    /// Memory for data that is not written yet, in MiB. Bursts beyond it are lost and counted
-    #[arg(long, value_name = "MIB", default_value_t = 24, value_parser = clap::value_parser!(u32).range(4..=65536))]
-    pub(crate) buffer: u32,
+    #[command(flatten)]
+    pub(crate) watchdog: WatchdogArgs,
 
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
+
+    #[command(flatten)]
+    pub(crate) ring: RingArgs,
+
+    #[command(flatten)]
+    pub(crate) roll: RollArgs,
+
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArgs,
 
     /// Put the library into a program that was started without it. Where that is not safe, the program stays as it is
     #[arg(long)]

@@ -126,7 +126,7 @@ pub(crate) const fn may_be_left_out(id: usize) -> bool {
         reason = "evaluated at compile time, within bounds"
     )]
     let traits = traits_of(&FUNCTIONS[id]);
-    !traits.is_lasting && !traits.submits
+    is_simple(id) && !traits.is_lasting
 }
 
 /// Whether the function with this id is of the layer below AscendCL.

@@ -17,20 +17,6 @@ macro_rules! hook {
             #[cold]
             #[inline(never)]
             unsafe extern "C-unwind" fn slowly(here: usize, $($arg: $type),*) $(-> $ret)? {
-                if const { $crate::function_facts::may_be_left_out($id) }
-                    && $crate::session::is_paused()
-                    && let Some(call) = $crate::simple::LeftOutCall::enter($id, here)
-                {
-                    let Some(address) = $crate::real::address($id) else {
-                        $crate::real::missing($id);
-                    };
-                    // SAFETY: the address is that of the function of this name, and `Real` its signature.
-                    let real = unsafe { core::mem::transmute::<usize, Real>(address) };
-                    // SAFETY: the arguments are the program's own.
-                    let result = unsafe { real($($arg),*) };
-                    call.leave();
-                    return result;
-                }
                 $crate::hook::body!($id, here, fn($($arg: $type),*) $(-> $ret)?)
             }
             let mark = $crate::thread::fast::Mark::new();
@@ -47,7 +33,7 @@ macro_rules! hook {
                 return result;
             }
             if const { !$crate::function_facts::follows($id) }
-                && $crate::session::armed::passes()
+                && $crate::session::passes(const { $crate::function_facts::may_be_left_out($id) })
                 && let Some(address) = $crate::real::usual_address($id)
             {
                 // SAFETY: as above.
@@ -78,7 +64,7 @@ macro_rules! body {
         // SAFETY: the address is that of the function of this name, and `Real` its signature.
         let real = unsafe { core::mem::transmute::<usize, Real>(address) };
         if const { !$crate::function_facts::follows($id) }
-            && $crate::session::armed::passes()
+            && $crate::session::passes(const { $crate::function_facts::may_be_left_out($id) })
             && (const { !$crate::function_facts::submits($id) } || $crate::thread::may_pass())
         {
             // SAFETY: the arguments are the program's own.

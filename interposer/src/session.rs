@@ -219,11 +219,21 @@ pub(crate) fn is_plain(plain: u32) -> bool {
     unsafe { &*MARK.load(Relaxed) }.load(Relaxed) == plain
 }
 
-/// Whether a pause, which the recording has, is all that keeps calls off the fast path.
-#[inline]
-pub(crate) fn is_plainly_paused(plain: u32) -> bool {
+/// Whether no recording needs the call that begins now, if it changes no objects: no recorder is attached, or the recording is
+/// paused and such calls `may_be_left_out`.
+#[inline(always)]
+pub(crate) fn passes(may_be_left_out: bool) -> bool {
     let mark = mark().load(Relaxed);
-    mark & !SHOWN_PAUSES == plain | REPORTED && mark & SHOWN_PAUSES != 0 && !is_turned()
+    armed::passes(mark) || may_be_left_out && is_plainly_paused(mark)
+}
+
+/// Whether a process with this mark is in a pause that the recording shows, and nothing else keeps its calls off the fast path.
+#[inline(always)]
+fn is_plainly_paused(mark: u32) -> bool {
+    const OTHERS: u32 = ENGINE | WATCHED | FILTERED | ARMED;
+    mark & (STATES | REPORTED | OTHERS) == SETTLED | REPORTED
+        && mark & SHOWN_PAUSES != 0
+        && !is_switched()
 }
 
 /// Whether calls are recorded.

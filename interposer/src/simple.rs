@@ -439,57 +439,6 @@ pub(crate) fn record_fast_at_work(
     Simple::of_fast(state).record_at_work(id, args, result, end);
 }
 
-/// A running simple call that is left out, to which nothing rare applies except the pause: the shortest way past the
-/// recording. A call inside it is still inside a call.
-pub(crate) struct LeftOutCall {
-    state: NonNull<ThreadState>,
-    depth: u8,
-    /// Word 0 while it is running.
-    head: u64,
-}
-
-impl LeftOutCall {
-    /// The wrapper of the function with this id, on which no later call depends, has been entered with the stack at
-    /// `here`. `None` if the call must take another path.
-    #[inline(never)]
-    pub(crate) fn enter(id: usize, here: usize) -> Option<Self> {
-        let state = NonNull::new(thread::current().cast_mut())?;
-        // SAFETY: the calling thread's state lives as long as the thread.
-        let thread = unsafe { state.as_ref() };
-        // Calls of a pause are not measured, so they may find a thread that is to measure some.
-        if !(session::is_plainly_paused(thread.plain()) && thread.is_clear_to_leave()) {
-            return None;
-        }
-        let depth = thread.deepen(here);
-        let head = head_of(id, depth);
-        thread.open_call(head, NO_RECORD, None, &[]);
-        let head = head.encode();
-        Some(Self { state, depth, head })
-    }
-
-    /// The real function has returned.
-    #[inline]
-    pub(crate) fn leave(self) {
-        // SAFETY: as above; a call returns on the thread that made it.
-        let thread = unsafe { self.state.as_ref() };
-        // Else it was taken for one that had been left.
-        if thread.is_open(self.head, self.depth) {
-            thread.close_call(self.depth);
-            thread.restore_depth(self.depth);
-        }
-        core::mem::forget(self);
-    }
-}
-
-impl Drop for LeftOutCall {
-    /// The real function did not return.
-    #[cold]
-    fn drop(&mut self) {
-        // SAFETY: as in `leave`.
-        unsafe { self.state.as_ref() }.leave_behind(self.depth);
-    }
-}
-
 /// It did not return.
 #[cold]
 #[inline(never)]

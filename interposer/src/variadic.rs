@@ -50,7 +50,7 @@ fn record(state: &ThreadState, id: usize, function: &'static Function, args: &[u
     let Some(traits) = function_facts::of(id) else {
         return;
     };
-    if !traits.is_followed && session::armed::passes() {
+    if !traits.is_followed && session::passes(false) {
         return;
     }
     let _shield = state.shield();

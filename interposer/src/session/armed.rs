@@ -14,7 +14,7 @@ use ascend_trace_ring::{ArmedPage, JoinRequest, Session, page_name, sys};
 use super::places::{self, SessionPlace};
 use super::{
     ARMED, AT_BEGIN, BY_RECORDER, EARLY, EPOCHS, FIRST_EPOCH, FOLLOWED, Hindrance, MARK, OUTSIDE,
-    SETTLED, STACKS, STATES, SWITCH, UNMARKED, WITHOUT_CHANNEL, make_mark, mark, note, note_epoch,
+    SETTLED, STACKS, STATES, SWITCH, UNMARKED, WITHOUT_CHANNEL, make_mark, note, note_epoch,
 };
 use crate::functions::TABLE_HASH;
 use crate::{environment, process_facts, stacks, syscall_policy};
@@ -116,10 +116,9 @@ pub(crate) fn is_possible() -> bool {
     STATE.load(Acquire) != NEVER
 }
 
-/// Whether no recording needs the call that begins now, if it changes no objects.
+/// Whether no recorder is attached to a process with this mark, or wants to be.
 #[inline(always)]
-pub(crate) fn passes() -> bool {
-    let mark = mark().load(Relaxed);
+pub(super) fn passes(mark: u32) -> bool {
     // SAFETY: a static, or a word of the page, which stays mapped.
     mark & (STATES | ARMED) == SETTLED | ARMED
         && unsafe { &*REQUEST.load(Relaxed) }.load(Relaxed) == 0

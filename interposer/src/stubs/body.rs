@@ -5,7 +5,7 @@ use ascend_trace_format::record::{STUB, Shape};
 use super::frame::Frame;
 use super::table::{self, Stub};
 use super::{FEW_STACK_BYTES, STACK_BYTES, entry, planning, reach, submit};
-use crate::session::armed;
+use crate::session;
 use crate::simple::Simple;
 use crate::timing::lane;
 use crate::{runtime_layer, thread};
@@ -20,7 +20,7 @@ pub(super) unsafe extern "C-unwind" fn enter(index: u32, frame: *mut Frame) -> u
     let Some(stub) = table::get(index) else {
         return 0;
     };
-    if armed::passes() && (stub.is_unknown() || thread::may_pass()) {
+    if session::passes(false) && (stub.is_unknown() || thread::may_pass()) {
         return stub.target();
     }
     // SAFETY: the frame belongs to the assembly, without another user until this returns.

@@ -13,7 +13,7 @@ use super::table::{Table, cursors};
 /// Content of a file, in the order of the file.
 #[derive(Debug)]
 pub(crate) enum FileItem {
-    Session(SessionRow),
+    Session(Box<SessionRow>),
     Tables(TablesRow),
     Row(Row),
     /// The running calls, which replace those of earlier ones.
@@ -150,7 +150,7 @@ pub(super) fn decode(
 ) -> Result<(), ChunkStop> {
     match kind {
         chunk::SESSION => {
-            sink.take(FileItem::Session(json(payload, budget)?));
+            sink.take(FileItem::Session(Box::new(json(payload, budget)?)));
             Ok(())
         }
         chunk::TABLES => {

@@ -167,7 +167,7 @@ fn session(parts: &FileParts) -> Result<Option<SessionRow>, OpenError> {
     if let Some(found) = found {
         let mut take = |item| {
             if let FileItem::Session(it) = item {
-                session = Some(it);
+                session = Some(*it);
             }
         };
         parts.items(&found, &mut Budget::unlimited(), &mut take)?;

@@ -55,7 +55,7 @@ impl<W: Write> Repacker<W> {
 
     fn write(&mut self, item: FileItem) -> io::Result<()> {
         match (&mut self.state, item) {
-            (RepackState::Begin(_, known), FileItem::Session(session)) => **known = session,
+            (RepackState::Begin(_, known), FileItem::Session(session)) => **known = *session,
             (RepackState::Begin(..), FileItem::Tables(tables)) => {
                 let begin = std::mem::replace(&mut self.state, RepackState::Failed);
                 if let RepackState::Begin(output, session) = begin {

@@ -24,7 +24,7 @@ pub struct FileContents {
 pub fn read(input: impl Read) -> Result<(FileContents, Vec<Warning>), OpenError> {
     let mut contents = FileContents::default();
     let warnings = read_items(input, Budget::whole(), &mut |item| match item {
-        FileItem::Session(session) => contents.session = session,
+        FileItem::Session(session) => contents.session = *session,
         FileItem::Tables(tables) => contents.tables.extend(tables),
         FileItem::Row(row) => contents.rows.push(row),
         FileItem::Open(open) => contents.open = open,

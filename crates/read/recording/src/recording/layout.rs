@@ -233,7 +233,7 @@ impl Layout {
         let warning = reader
             .parts
             .items(found, &mut self.budget, &mut |item| match item {
-                FileItem::Session(session) => reader.builder.set_session(session),
+                FileItem::Session(session) => reader.builder.set_session(*session),
                 FileItem::Tables(tables) => {
                     indexer.set_tables(&tables);
                     reader.builder.set_tables(tables);

@@ -265,6 +265,17 @@ fn started(pid: u32) -> Option<u64> {
     fields.split(' ').nth(STARTED)?.parse().ok()
 }
 
+/// Removes links in this folder to sessions that are not there any more: those of killed servers and recorders.
+pub(crate) fn remove_stale_links(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_link = entry.file_type().is_ok_and(|it| it.is_symlink());
+        if is_link && fs::metadata(entry.path()).is_err() {
+            // Another command may have been quicker.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Removes pages in this folder of processes that have ended. Those of other pid namespaces stay.
 pub(crate) fn remove_stale(folder: &Path) {
     let Ok(namespace) = fs::metadata("/proc/self/ns/pid") else {
@@ -286,6 +297,23 @@ pub(crate) fn remove_stale(folder: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_to_sessions_that_are_gone_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (session, gone) = (
+            folder.path().join("session-1-1"),
+            folder.path().join("gone"),
+        );
+        fs::write(&session, "").unwrap();
+        let links = ["server-a", "server-b"].map(|name| folder.path().join(name));
+        for (link, target) in links.iter().zip([&session, &gone]) {
+            std::os::unix::fs::symlink(target, link).unwrap();
+        }
+        remove_stale_links(folder.path());
+        let stays = links.map(|link| link.symlink_metadata().is_ok());
+        assert_eq!(stays, [true, false]);
+    }
 
     #[test]
     fn a_process_without_the_library_is_refused_with_what_to_do() {

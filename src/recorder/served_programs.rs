@@ -52,6 +52,7 @@ impl ServedPrograms {
             looks: 0,
         };
         armed_process::remove_stale(folder);
+        armed_process::remove_stale_links(folder);
         programs.earlier = programs.pages();
         programs
     }

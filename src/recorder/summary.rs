@@ -82,6 +82,12 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
             };
             let text = format!("look at it with: ascend-trace view {names}");
             lines.push(SummaryLine::Fact(text));
+            if let Some(before) = &recorded.plan.continues {
+                let file = quoted_path(Path::new(&before.earlier.file));
+                let text =
+                    format!("the recording until the earlier recorder was lost is in {file}");
+                lines.push(SummaryLine::Fact(text));
+            }
         }
     } else if counts.lost_calls + counts.unreadable == 0 && outcome.stored.is_some() {
         let reasons = match recorded.plan.continues {

@@ -132,6 +132,10 @@ fn a_killed_recorder_is_replaced_and_the_next_file_has_the_gap() {
     let said = std::fs::read_to_string(said).unwrap();
     assert_eq!(said.matches("by signal 9 (SIGKILL)").count(), 2, "{said}");
     assert!(!said.contains("LOST"), "{said}");
+    assert!(
+        said.contains("until the earlier recorder was lost is in"),
+        "{said}"
+    );
     assert!(info_of_lost(&first)["session"]["continues"].is_null());
     assert_eq!(info_of_lost(&first)["complete"], false);
     for (file, earlier) in [(&second, &first), (&third, &second)] {

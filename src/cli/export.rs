@@ -16,6 +16,7 @@ use ascend_trace_analysis::critical::{Critical, Segments};
 use ascend_trace_analysis::range_window::Streams;
 use ascend_trace_analysis::stats::StepStats;
 use ascend_trace_analysis::steps::Report;
+use ascend_trace_analysis::{EstimateMaker, Fold, PlacedTasks, UntimedPlacer};
 use ascend_trace_export::{
     ArgDetail, ExportError, ExportSink, ExportSource, Exporter, Kineto, OnlyConditions,
     OutputLayout, SingleFile, StreamError, WantedPart, WindowSize, format, is_rank_file, stream,
@@ -120,6 +121,7 @@ impl ExportRun {
             _ => Arc::default(),
         };
         let steps = steps(&mut recording, args, exporter)?;
+        let places = places(&mut recording, exporter)?;
         Ok(Self {
             recording,
             exporter,
@@ -129,6 +131,7 @@ impl ExportRun {
                 args: amount,
                 critical,
                 steps,
+                places,
             },
             has_any: true,
         })
@@ -136,7 +139,11 @@ impl ExportRun {
 
     fn run<'w>(&mut self, sink: &mut dyn ExportSink<'w>) -> anyhow::Result<()> {
         let range = self.wanted.range;
-        let part = open_trace::small_part(&mut self.recording, range, Streams::Active)?;
+        // Places are by the streams of the whole recording.
+        let part = match self.wanted.places.is_empty() {
+            true => open_trace::small_part(&mut self.recording, range, Streams::Active)?,
+            false => None,
+        };
         let exported = match part {
             Some(trace) => self.of_part(&trace, sink),
             None => {
@@ -188,7 +195,8 @@ impl ExportRun {
     fn say_what_has_no_time(&mut self) {
         let counts = self.recording.counts();
         let left_out = counts.untimed.get(&Untimed::NotSampled).copied();
-        let left_out = left_out.unwrap_or(0);
+        let placed = u64::try_from(self.wanted.places.len()).unwrap_or(u64::MAX);
+        let left_out = left_out.unwrap_or(0).saturating_sub(placed);
         if self.exporter.has_slices() && left_out.saturating_mul(NOTABLE) > counts.tasks {
             print_message(format!(
                 "{} of {} tasks have no slice, because they had no events: record with --budget off to time all tasks",
@@ -245,6 +253,22 @@ fn steps(
         by.check(!report.steps.is_empty())?;
     }
     Ok(Some(report.steps.into()))
+}
+
+/// Where tasks without events probably ran, for timelines with tracks of them.
+fn places(recording: &mut Recording, exporter: &dyn Exporter) -> anyhow::Result<Arc<PlacedTasks>> {
+    let counts = recording.counts();
+    if !counts.untimed.contains_key(&Untimed::NotSampled)
+        || !["chrome", "perfetto"].contains(&exporter.name())
+    {
+        return Ok(Arc::default());
+    }
+    let all = |_| true;
+    let estimates = EstimateMaker::default();
+    let estimates = estimates.of_recording(recording, WindowSize::default(), all)?;
+    let placer = UntimedPlacer::new(estimates.unwrap_or_default().into());
+    let places = placer.of_recording(recording, WindowSize::default(), all)?;
+    Ok(places.unwrap_or_default().into())
 }
 
 /// The critical path of a range.

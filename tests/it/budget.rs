@@ -239,3 +239,50 @@ fn tasks_without_events_ran_where_they_are_placed() {
     assert!(offs.len() * 2 > tasks.len(), "{} placed", offs.len());
     assert!(outside * 100 <= offs.len(), "{outside} of {}", offs.len());
 }
+
+/// Timelines have a track for them, with the error of each place. Tools that add up measured times do not find them.
+#[test]
+fn timelines_have_tracks_of_tasks_without_events() {
+    let recording = Run::new(&program("budget"))
+        .words(&["1", "20", "10000", "mixed", "idle"])
+        .soft(DEVICE)
+        .budgeted()
+        .traced();
+    let export = |format: &str| {
+        let mut command = tool();
+        command.args(["export", "--format", format, "-o", "-"]);
+        run(command.arg(recording.trace())).expect(0)
+    };
+    let chrome = export("chrome");
+    let document: Value = serde_json::from_str(&chrome.out()).unwrap();
+    let events = document["traceEvents"].as_array().unwrap();
+    let slices: Vec<_> = events.iter().filter(|it| it["cat"] == "probable").collect();
+    let info = json("info", &recording);
+    let left_out = info["tasks"]["untimed"]["not-sampled"].as_u64().unwrap();
+    assert!(
+        slices.len() as u64 * 2 > left_out,
+        "{} of {left_out}",
+        slices.len()
+    );
+    let mut ended = 0.0;
+    for slice in &slices {
+        assert_eq!(slice["name"], "aclrtMemsetAsync", "{slice}");
+        assert!(
+            slice["args"]["probable_err_ns"].as_i64() >= Some(0),
+            "{slice}"
+        );
+        assert!(slice["args"]["err_ns"].is_null(), "{slice}");
+        let (begin, length) = (
+            slice["ts"].as_f64().unwrap(),
+            slice["dur"].as_f64().unwrap(),
+        );
+        assert!(begin >= ended, "{slice}");
+        // In microseconds, with three decimals.
+        ended = begin + length - 0.001;
+    }
+    let tracks = events.iter().filter(|it| it["name"] == "thread_name");
+    let mut tracks = tracks.filter_map(|it| it["args"]["name"].as_str());
+    assert!(tracks.any(|name| name == "stream 2 probable times"));
+    let perfetto = export("perfetto");
+    assert!(perfetto.stdout.windows(8).any(|it| it == b"probable"));
+}

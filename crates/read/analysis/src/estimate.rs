@@ -19,9 +19,9 @@ mod tally;
 mod weighted;
 
 pub(crate) use classes::{ClassKey, Classes, Tallies, Totals};
-pub use learner::{EstimatedTime, Estimates, Learner};
+pub use learner::{EstimateMaker, EstimatedTime, Estimates, Learner};
 pub(crate) use location::Location;
-pub use placement::place_untimed;
+pub use placement::{PlacedTasks, UntimedPlacer, place_untimed};
 pub(crate) use tally::{Comparability, Tally};
 
 use ascend_trace_recording::TaskTime;

@@ -61,7 +61,9 @@ pub mod whatif;
 pub mod window;
 
 pub use dependencies::{Dependencies, Edge, EdgeKind, EdgeTimes, Node};
-pub use estimate::{EstimatedTime, Estimates, Learner, place_untimed};
+pub use estimate::{
+    EstimateMaker, EstimatedTime, Estimates, Learner, PlacedTasks, UntimedPlacer, place_untimed,
+};
 pub use graphs::{Graph, Graphs};
 pub use host_lateness::HostLateness;
 pub use intervals::Intervals;

@@ -78,6 +78,7 @@ impl TimelineEncoder for EventOutput<'_> {
         TimelineSection::Calls,
         TimelineSection::Tasks,
         TimelineSection::Parts,
+        TimelineSection::Placed,
         TimelineSection::Stalls,
         TimelineSection::Counters,
         TimelineSection::Critical,

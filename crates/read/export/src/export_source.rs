@@ -7,8 +7,10 @@ use std::sync::Arc;
 use ascend_trace_analysis::collectives::{Collective, Communicators};
 use ascend_trace_analysis::critical::Segments;
 use ascend_trace_analysis::stats::StepStats;
-use ascend_trace_analysis::{Edge, Lane, Node, Stall, Window};
-use ascend_trace_recording::{Call, CallId, ProcessId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_analysis::{Edge, Lane, Node, PlacedTasks, Stall, Window};
+use ascend_trace_recording::{
+    Call, CallId, Placement, ProcessId, StreamId, TaskId, ThreadId, Trace,
+};
 
 use crate::ArgDetail;
 use crate::constants::ConstantNames;
@@ -23,6 +25,7 @@ pub struct ExportSource<'a> {
     pub(crate) args: ArgDetail,
     pub(crate) critical: Arc<Segments>,
     pub(crate) steps: Option<Arc<[StepStats]>>,
+    places: Arc<PlacedTasks>,
     /// By function: what timelines file its calls under.
     host_categories: Arc<[String]>,
     /// By process: whether its pid is that of another one before it.
@@ -89,6 +92,7 @@ impl<'a> ExportSource<'a> {
             args: wanted.args,
             critical: Arc::clone(&wanted.critical),
             steps: wanted.steps.clone(),
+            places: Arc::clone(&wanted.places),
             host_categories: host_categories(trace),
             repeated_pids: repeated_pids(trace),
             communicators,
@@ -136,6 +140,22 @@ impl<'a> ExportSource<'a> {
     pub(crate) fn tasks(&self, stream: StreamId) -> impl Iterator<Item = TaskId> {
         let tasks = self.window.stream_tasks(stream);
         tasks.filter(|id| self.selection.task(*id))
+    }
+
+    /// The wanted tasks of a stream without a time that have a place, in the order of submission.
+    pub(crate) fn placed(&self, stream: StreamId) -> impl Iterator<Item = (TaskId, Placement)> {
+        let tasks = (!self.places.is_empty()).then(|| self.tasks(stream));
+        let tasks = tasks.into_iter().flatten();
+        tasks.filter_map(|id| Some((id, self.placement(id)?)))
+    }
+
+    /// Where a task without a time probably ran.
+    pub(crate) fn placement(&self, id: TaskId) -> Option<Placement> {
+        let task = self.window.trace.task(id);
+        match task.time {
+            Some(_) => None,
+            None => self.places.get(task),
+        }
     }
 
     /// Whether the whole trace is written at once.

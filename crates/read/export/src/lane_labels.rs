@@ -47,6 +47,11 @@ pub(crate) fn stalls_name(stream: &Stream) -> String {
     format!("stream {} idle", stream.number())
 }
 
+/// The name of the track for tasks of a stream without a time, which are where they probably ran.
+pub(crate) fn placed_name(stream: &Stream) -> String {
+    format!("stream {} probable times", stream.number())
+}
+
 /// How the track of what ran inside of a stream's tasks is called.
 pub(crate) fn parts_name(stream: &Stream) -> String {
     format!("stream {} parts", stream.number())
@@ -63,6 +68,8 @@ pub(crate) fn numbered(name: String, place: usize) -> String {
 /// Importers take a slice without a name for an error.
 pub(crate) const UNNAMED: &str = "unnamed";
 
+/// The category of tasks that are where they probably ran.
+pub(crate) const PROBABLE: &str = "probable";
 /// The track of the critical path, and the category of its pieces.
 pub(crate) const CRITICAL_PATH: &str = "critical path";
 pub(crate) const CRITICAL: &str = "critical";

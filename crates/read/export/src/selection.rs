@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ascend_trace_analysis::critical::Segments;
 use ascend_trace_analysis::stats::StepStats;
-use ascend_trace_analysis::{Edge, Node, Stall};
+use ascend_trace_analysis::{Edge, Node, PlacedTasks, Stall};
 use ascend_trace_recording::{
     Call, CallId, ProcessId, StreamId, Task, TaskId, ThreadId, TimeRange, Trace,
 };
@@ -30,6 +30,8 @@ pub struct WantedPart {
     pub critical: Arc<Segments>,
     /// The steps of tables, by begin; `None`: those that the program or its framework names.
     pub steps: Option<Arc<[StepStats]>>,
+    /// Where tasks without a time probably ran, for the tracks of these in timelines.
+    pub places: Arc<PlacedTasks>,
 }
 
 /// Which calls and tasks of a trace are wanted.

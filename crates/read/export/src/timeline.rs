@@ -66,6 +66,8 @@ pub(crate) enum SliceKind {
     /// A part of a task, with the task's row if it is on the task's track.
     Part(Option<TaskRow>),
     Stall,
+    /// A task without a time, where it probably ran.
+    Placed,
     /// A piece of the critical path. It has no arguments.
     Critical,
     Range,
@@ -122,6 +124,8 @@ pub(crate) enum TimelineSection {
     Tasks,
     /// Parts of tasks, after all tasks.
     Parts,
+    /// Tasks without a time that have a place.
+    Placed,
     Stalls,
     Counters,
     Critical,
@@ -136,7 +140,7 @@ impl TimelineSection {
     fn is_extra(self) -> bool {
         matches!(
             self,
-            Self::Parts | Self::Stalls | Self::Counters | Self::Critical
+            Self::Parts | Self::Placed | Self::Stalls | Self::Counters | Self::Critical
         )
     }
 }

@@ -54,6 +54,8 @@ pub(crate) struct LaneTracks {
     pub(crate) parts: ParallelTracks,
     /// Tracks of the causes of idle time.
     pub(crate) stalls: ParallelTracks,
+    /// The track of tasks without a time that have a place.
+    pub(crate) placed: ParallelTracks,
     /// Where the ranges that a thread began go.
     pub(crate) ranges: ParallelTracks,
     /// Open slices on the tracks of calls.
@@ -394,6 +396,9 @@ impl TrackLayout {
         if source.idle(stream).next().is_some() {
             lane.stalls.extend(1, process_lane, ids);
         }
+        if source.placed(stream).next().is_some() {
+            lane.placed.extend(1, process_lane, ids);
+        }
     }
 
     /// The one of parallel tracks that something is on.
@@ -425,6 +430,11 @@ impl TrackLayout {
             let stalls = track.map(|track| source.idle(id).map(move |stall| (track, stall)));
             stalls.into_iter().flatten()
         })
+    }
+
+    /// The track for tasks of a stream that have a place and no time.
+    pub(crate) fn placed(&self, trace: &Trace, stream: StreamId) -> Option<SliceTrack> {
+        self.stream(trace, stream)?.placed.tracks.first().copied()
     }
 
     /// Where a part of a task is drawn, by its place among them.

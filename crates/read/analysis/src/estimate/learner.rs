@@ -1,6 +1,6 @@
 //! The best estimate of single tasks, by those before them on their stream.
 
-use ascend_trace_recording::{Task, TaskId, TaskTime, TimeRange, Trace};
+use ascend_trace_recording::{StreamId, Task, TaskId, TaskTime, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use super::{
@@ -9,6 +9,7 @@ use super::{
 };
 use crate::TaskRole;
 use crate::dependencies::runs;
+use crate::window::{AnalysisNeeds, Fold, Window};
 
 /// A class on one stream, up to now.
 #[derive(Clone, Debug, Default)]
@@ -124,18 +125,52 @@ pub struct Estimates {
     totals: Totals,
 }
 
+/// Makes the estimates of a recording.
+#[derive(Debug, Default)]
+pub struct EstimateMaker {
+    classes: Classes,
+    sums: Tallies,
+}
+
+impl EstimateMaker {
+    fn add(&mut self, trace: &Trace, id: TaskId) {
+        if runs(trace, id) {
+            let task = trace.task(id);
+            let key = self.classes.key(trace, task);
+            let measured = task.time.as_ref().map(Measured::of);
+            self.sums.of(key).add(measured.as_ref(), 0);
+        }
+    }
+}
+
+impl Fold for EstimateMaker {
+    type Answer = Estimates;
+
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Calls;
+
+    fn take(&mut self, window: &Window<'_>) {
+        let trace = window.trace;
+        for stream in 0..trace.streams().len() as u32 {
+            let tasks = window.stream_tasks(StreamId(stream));
+            tasks.for_each(|id| self.add(trace, id));
+        }
+    }
+
+    fn finish(self) -> Estimates {
+        let totals = Totals::of(&self.classes, std::iter::once(&self.sums));
+        Estimates {
+            classes: self.classes,
+            totals,
+        }
+    }
+}
+
 impl Estimates {
     pub fn of(trace: &Trace) -> Self {
-        let (mut classes, mut sums) = (Classes::default(), Tallies::default());
+        let mut maker = EstimateMaker::default();
         let tasks = (0..trace.tasks().len() as u32).map(TaskId);
-        for id in tasks.filter(|it| runs(trace, *it)) {
-            let task = trace.task(id);
-            let key = classes.key(trace, task);
-            let measured = task.time.as_ref().map(Measured::of);
-            sums.of(key).add(measured.as_ref(), 0);
-        }
-        let totals = Totals::of(&classes, std::iter::once(&sums));
-        Self { classes, totals }
+        tasks.for_each(|id| maker.add(trace, id));
+        maker.finish()
     }
 
     /// The best estimate of a task. `None` if it has no time, or waited for others.

@@ -4,12 +4,51 @@
 //! the next one, or before the end of a call that waited for it. Each of its tasks ran after its launch and took the usual time of
 //! its class. Where the next task waited in the queue, the stream had no pause, and the rest of the time lies evenly
 //! between the tasks. A row with a task of unknown duration has no places: neither would those after it.
+//!
+//! A recording is read in windows. A row is closed when all waits that may end it are known: when the window reaches its end. So the
+//! places do not depend on the windows.
 
-use ascend_trace_recording::{Placement, StreamId, TaskId, TimeRange, Trace};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use ascend_trace_recording::{Placement, StreamId, Task, TaskId, TimeRange, Trace};
 
 use super::{Estimate, Estimates};
 use crate::dependencies::{is_pending, runs};
-use crate::{Dependencies, EdgeKind, Node, TaskRole};
+use crate::window::{AnalysisNeeds, Fold, Window};
+use crate::{Dependencies, Edge, EdgeKind, Node, TaskRole};
+
+/// Where the tasks of a recording that have no time probably ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlacedTasks {
+    /// By stream: the tasks by their number on it.
+    streams: Vec<Vec<(u32, Placement)>>,
+}
+
+impl PlacedTasks {
+    /// The place of a task of the recording.
+    pub fn get(&self, task: &Task) -> Option<Placement> {
+        let stream = self.streams.get(task.stream.index())?;
+        let found = stream.binary_search_by_key(&task.sequence, |it| it.0);
+        found.ok().map(|at| stream[at].1)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.streams.iter().all(Vec::is_empty)
+    }
+
+    /// The number of tasks with a place.
+    pub fn len(&self) -> usize {
+        self.streams.iter().map(Vec::len).sum()
+    }
+
+    fn add(&mut self, stream: usize, (sequence, placement): (u32, Placement)) {
+        if self.streams.len() <= stream {
+            self.streams.resize_with(stream + 1, Vec::new);
+        }
+        self.streams[stream].push((sequence, placement));
+    }
+}
 
 /// Places the tasks of a trace that have no time, where the trace shows enough.
 pub fn place_untimed(
@@ -18,18 +57,98 @@ pub fn place_untimed(
     estimates: &Estimates,
 ) -> Vec<(TaskId, Placement)> {
     let mut placed = Vec::new();
+    let mut waits = Waits::default();
+    dependencies
+        .edges()
+        .iter()
+        .for_each(|it| waits.add(trace, it));
     for stream in 0..trace.streams().len() as u32 {
-        Rows {
-            trace,
-            dependencies,
-            estimates,
-            row: Vec::new(),
-            floor: None,
-            placed: &mut placed,
+        let mut rows = StreamRows::default();
+        let tasks = trace.stream_tasks(StreamId(stream));
+        for id in tasks.iter().copied() {
+            rows.push(trace, id, estimates);
         }
-        .of_stream(StreamId(stream));
+        rows.take_waits(waits.of(stream as usize));
+        rows.close_until(i64::MAX, &mut |(sequence, placement)| {
+            let at = tasks.partition_point(|id| trace.task(*id).sequence < sequence);
+            placed.extend(tasks.get(at).map(|id| (*id, placement)));
+        });
     }
     placed
+}
+
+/// Places the tasks of a recording that have no time, by estimates of all of it.
+#[derive(Debug)]
+pub struct UntimedPlacer {
+    estimates: Arc<Estimates>,
+    streams: Vec<StreamRows>,
+    placed: PlacedTasks,
+}
+
+impl UntimedPlacer {
+    pub fn new(estimates: Arc<Estimates>) -> Self {
+        Self {
+            estimates,
+            streams: Vec::new(),
+            placed: PlacedTasks::default(),
+        }
+    }
+}
+
+impl Fold for UntimedPlacer {
+    type Answer = PlacedTasks;
+
+    const NEEDS: AnalysisNeeds = AnalysisNeeds::Dependencies;
+
+    fn take(&mut self, window: &Window<'_>) {
+        let trace = window.trace;
+        let until = match window.part.is_last {
+            true => i64::MAX,
+            false => window.part.until,
+        };
+        let mut waits = Waits::default();
+        let edges = window.dependencies.edges().iter();
+        for edge in edges.filter(|it| window.owns_edge(it)) {
+            waits.add(trace, edge);
+        }
+        let number = trace.streams().len();
+        self.streams.resize_with(number, StreamRows::default);
+        for (stream, rows) in self.streams.iter_mut().enumerate() {
+            for id in window.stream_tasks(StreamId(stream as u32)) {
+                rows.push(trace, id, &self.estimates);
+            }
+            rows.take_waits(waits.of(stream));
+            let placed = &mut self.placed;
+            rows.close_until(until, &mut |it| placed.add(stream, it));
+        }
+    }
+
+    fn finish(self) -> PlacedTasks {
+        self.placed
+    }
+}
+
+/// Ends of calls that waited for tasks: by stream, with the number of the task on it.
+#[derive(Debug, Default)]
+struct Waits(Vec<Vec<(u32, i64)>>);
+
+impl Waits {
+    fn add(&mut self, trace: &Trace, edge: &Edge) {
+        if let (EdgeKind::TaskToSync, Node::Task(task), Node::Call(call)) =
+            (edge.kind, edge.from, edge.to)
+        {
+            let task = trace.task(task);
+            let stream = task.stream.index();
+            if self.0.len() <= stream {
+                self.0.resize_with(stream + 1, Vec::new);
+            }
+            self.0[stream].push((task.sequence, trace.call(call).end));
+        }
+    }
+
+    fn of(&self, stream: usize) -> &[(u32, i64)] {
+        self.0.get(stream).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// A bound of a row, and by how much it may be off.
@@ -48,90 +167,167 @@ enum RowEnd {
     Call(i64),
 }
 
+/// The end of the first row of a queue.
+#[derive(Clone, Copy, Debug)]
+enum FirstEnd {
+    /// A call returned at this time.
+    Call(i64),
+    /// The next task has a time.
+    Timed,
+    /// Nothing is known of the stream from there on.
+    Unknown,
+}
+
+/// A task on its stream.
+#[derive(Clone, Copy, Debug)]
+struct QueuedTask {
+    sequence: u32,
+    launched: i64,
+    state: TaskState,
+    /// When the first call that waited for it returned.
+    waited_for: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum TaskState {
+    /// With its begin and its end.
+    Timed(Bound, Bound),
+    /// `None` where its duration is not known.
+    Untimed {
+        usual: Option<Estimate>,
+        is_work: bool,
+    },
+    /// Nothing is known of the stream from here on.
+    Unknown,
+}
+
 /// A task of a row.
 #[derive(Clone, Copy, Debug)]
 struct RowTask {
-    id: TaskId,
+    sequence: u32,
     launched: i64,
-    /// `None` where its duration is not known.
     usual: Option<Estimate>,
+    is_work: bool,
 }
 
-struct Rows<'a> {
-    trace: &'a Trace,
-    dependencies: &'a Dependencies,
-    estimates: &'a Estimates,
-    row: Vec<RowTask>,
-    /// The end of the task before the row, where it has a time.
+/// The tasks of a stream that have no place yet.
+#[derive(Debug, Default)]
+struct StreamRows {
+    queue: VecDeque<QueuedTask>,
+    /// The end of the task before the queue, where it is known.
     floor: Option<Bound>,
-    placed: &'a mut Vec<(TaskId, Placement)>,
+    /// The number of the next task, if none is missing.
+    expected: Option<u32>,
 }
 
-impl Rows<'_> {
-    fn of_stream(&mut self, stream: StreamId) {
-        let trace = self.trace;
-        let mut expected = None;
-        for id in trace.stream_tasks(stream).iter().copied() {
-            if !runs(trace, id) {
-                continue;
+impl StreamRows {
+    fn push(&mut self, trace: &Trace, id: TaskId, estimates: &Estimates) {
+        if !runs(trace, id) {
+            return;
+        }
+        let task = trace.task(id);
+        let mut queued = QueuedTask {
+            sequence: task.sequence,
+            launched: trace.call(task.call).begin,
+            state: TaskState::Unknown,
+            waited_for: None,
+        };
+        // Tasks that are missing from the trace ran in between.
+        if self.expected.is_some_and(|next| next != task.sequence) || is_pending(trace, id) {
+            self.queue.push_back(queued);
+        }
+        self.expected = Some(task.sequence.saturating_add(1));
+        if let Some(time) = task.time {
+            let bound = |at| Bound {
+                at,
+                error: time.error,
+            };
+            queued.state = TaskState::Timed(bound(time.begin), bound(time.end));
+        } else if !is_pending(trace, id) {
+            let role = TaskRole::of(trace, task);
+            queued.state = TaskState::Untimed {
+                usual: match role {
+                    TaskRole::Mark => Some(Estimate::default()),
+                    TaskRole::Work => estimates.usual(trace, task),
+                    _ => None,
+                },
+                is_work: role == TaskRole::Work,
+            };
+        } else {
+            return;
+        }
+        self.queue.push_back(queued);
+    }
+
+    fn take_waits(&mut self, waits: &[(u32, i64)]) {
+        for (sequence, returned) in waits {
+            let first = self.queue.partition_point(|it| it.sequence < *sequence);
+            let tasks = self.queue.range_mut(first..);
+            for task in tasks.take_while(|it| it.sequence == *sequence) {
+                let known = task.waited_for.unwrap_or(i64::MAX);
+                task.waited_for = Some(known.min(*returned));
             }
-            let task = trace.task(id);
-            // Tasks that are missing from the trace ran in between.
-            if expected.is_some_and(|next| next != task.sequence) || is_pending(trace, id) {
-                self.forget();
-            }
-            expected = Some(task.sequence.saturating_add(1));
-            let launched = trace.call(task.call).begin;
-            if let Some(time) = task.time {
-                let begin = Bound {
-                    at: time.begin,
-                    error: time.error,
-                };
-                self.close(RowEnd::Task { begin, launched });
-                self.floor = Some(Bound {
-                    at: time.end,
-                    error: time.error,
-                });
-            } else if !is_pending(trace, id) {
-                let usual = self.usual(id);
-                self.row.push(RowTask {
-                    id,
-                    launched,
-                    usual,
-                });
-                if let Some(returned) = self.waited_for(id) {
-                    self.close(RowEnd::Call(returned));
+        }
+    }
+
+    /// Closes the rows that ended before this time, when all waits that returned before it are known.
+    fn close_until(&mut self, until: i64, place: &mut impl FnMut((u32, Placement))) {
+        while let Some((length, end)) = self.first_row(until) {
+            let row: Vec<_> = self.queue.drain(..length).collect();
+            match end {
+                FirstEnd::Call(returned) => self.close(&row, RowEnd::Call(returned), place),
+                FirstEnd::Timed => self.close_at_timed(&row, place),
+                FirstEnd::Unknown => {
+                    self.queue.pop_front();
+                    self.floor = None;
                 }
             }
         }
     }
 
-    fn usual(&self, id: TaskId) -> Option<Estimate> {
-        let task = self.trace.task(id);
-        match TaskRole::of(self.trace, task) {
-            TaskRole::Mark => Some(Estimate::default()),
-            TaskRole::Work => self.estimates.usual(self.trace, task),
-            _ => None,
+    /// The number of tasks in the first row that is complete, and its end.
+    fn first_row(&self, until: i64) -> Option<(usize, FirstEnd)> {
+        for (at, task) in self.queue.iter().enumerate() {
+            match task.state {
+                TaskState::Timed(begin, _) => {
+                    return (begin.at <= until).then_some((at, FirstEnd::Timed));
+                }
+                TaskState::Unknown => return Some((at, FirstEnd::Unknown)),
+                TaskState::Untimed { .. } => {}
+            }
+            let returned = task.waited_for.filter(|it| *it <= until);
+            if let Some(returned) = returned.filter(|it| !self.begins_before(*it, at + 1)) {
+                return Some((at + 1, FirstEnd::Call(returned)));
+            }
+        }
+        None
+    }
+
+    /// Whether the next task with a time began before this time, or the stream is unknown from before it on.
+    fn begins_before(&self, time: i64, from: usize) -> bool {
+        let mut later = self.queue.range(from..);
+        let next =
+            later.find(|it| it.launched > time || !matches!(it.state, TaskState::Untimed { .. }));
+        next.is_some_and(|it| match it.state {
+            TaskState::Timed(begin, _) => begin.at < time,
+            TaskState::Unknown => it.launched < time,
+            TaskState::Untimed { .. } => false,
+        })
+    }
+
+    /// The task after the row has a time.
+    fn close_at_timed(&mut self, row: &[QueuedTask], place: &mut impl FnMut((u32, Placement))) {
+        let Some(timed) = self.queue.pop_front() else {
+            return;
+        };
+        if let TaskState::Timed(begin, end) = timed.state {
+            let launched = timed.launched;
+            self.close(row, RowEnd::Task { begin, launched }, place);
+            self.floor = Some(end);
         }
     }
 
-    /// When the first call that waited for a task returned.
-    fn waited_for(&self, id: TaskId) -> Option<i64> {
-        let edges = self.dependencies.stored_outgoing(Node::Task(id));
-        let calls = edges.filter_map(|(_, edge)| match (edge.kind, edge.to) {
-            (EdgeKind::TaskToSync, Node::Call(call)) => Some(self.trace.call(call).end),
-            _ => None,
-        });
-        calls.min()
-    }
-
-    fn forget(&mut self) {
-        self.row.clear();
-        self.floor = None;
-    }
-
-    fn close(&mut self, end: RowEnd) {
-        let row = std::mem::take(&mut self.row);
+    fn close(&mut self, row: &[QueuedTask], end: RowEnd, place: &mut impl FnMut((u32, Placement))) {
         let floor = self.floor;
         let (until, error) = match end {
             RowEnd::Task { begin, .. } => (begin.at, begin.error),
@@ -142,6 +338,7 @@ impl Rows<'_> {
             at: until,
             error: 0,
         });
+        let row: Vec<RowTask> = row.iter().filter_map(RowTask::of).collect();
         let Some(usual) = row.iter().map(|it| it.usual).collect::<Option<Vec<_>>>() else {
             return;
         };
@@ -160,8 +357,7 @@ impl Rows<'_> {
         let spans = spans(&row, &usual, TimeRange::new(from, until), launched_next);
         let limits = limits(&row, &usual, TimeRange::new(from, until));
         for ((task, span), limit) in row.iter().zip(spans).zip(limits) {
-            let trace = self.trace;
-            if TaskRole::of(trace, trace.task(task.id)) != TaskRole::Work {
+            if !task.is_work {
                 continue;
             }
             let open = (span.begin - limit.begin).max(limit.end - span.end).max(0);
@@ -169,7 +365,21 @@ impl Rows<'_> {
                 range: span,
                 error: open.saturating_add(outer),
             };
-            self.placed.push((task.id, placement));
+            place((task.sequence, placement));
+        }
+    }
+}
+
+impl RowTask {
+    fn of(task: &QueuedTask) -> Option<Self> {
+        match task.state {
+            TaskState::Untimed { usual, is_work } => Some(Self {
+                sequence: task.sequence,
+                launched: task.launched,
+                usual,
+                is_work,
+            }),
+            _ => None,
         }
     }
 }

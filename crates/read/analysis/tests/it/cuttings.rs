@@ -10,7 +10,9 @@ use ascend_trace_analysis::memory::{
 };
 use ascend_trace_analysis::requests::{NameTemplate, RequestFold, Requests};
 use ascend_trace_analysis::stats::{Grouping, StallGroup, StallStats, Tables};
-use ascend_trace_analysis::{Fold, Stall, Stats, Window, WindowSize};
+use ascend_trace_analysis::{
+    EstimateMaker, Fold, PlacedTasks, Stall, Stats, UntimedPlacer, Window, WindowSize,
+};
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{Row, TablesRow};
 use ascend_trace_recording::{Recording, TimeRange, Trace};
@@ -40,6 +42,7 @@ struct Answers {
     curves: MemoryCurves,
     communication: Communication,
     requests: Requests,
+    places: PlacedTasks,
 }
 
 /// Every stall, with all its facts.
@@ -82,6 +85,7 @@ struct All {
     curves: MemoryCurvesFold,
     communication: CommunicationFold,
     requests: RequestFold,
+    places: UntimedPlacer,
 }
 
 impl Fold for All {
@@ -99,6 +103,7 @@ impl Fold for All {
         self.curves.take(window);
         self.communication.take(window);
         self.requests.take(window);
+        self.places.take(window);
     }
 
     fn finish(self) -> Answers {
@@ -114,6 +119,7 @@ impl Fold for All {
             curves: self.curves.finish(),
             communication: self.communication.finish(),
             requests: self.requests.finish(),
+            places: self.places.finish(),
         }
     }
 }
@@ -124,6 +130,8 @@ fn answers(recording: &mut Recording, step: WindowSize) -> Answers {
         let third = span.duration() / 3;
         TimeRange::new(span.begin + third, span.end - third)
     });
+    let estimates = EstimateMaker::default().of_recording(recording, step, |_| true);
+    let estimates = estimates.expect("it reads back").unwrap_or_default();
     let all = All {
         every: EveryStall::default(),
         findings: Findings::default(),
@@ -139,6 +147,7 @@ fn answers(recording: &mut Recording, step: WindowSize) -> Answers {
         communication: CommunicationFold::default(),
         // Each range is work for what its name has.
         requests: RequestFold::with(NameTemplate::parse("{id}").ok()),
+        places: UntimedPlacer::new(estimates.into()),
     };
     let answer = all.of_recording(recording, step, |_| true);
     answer
@@ -150,8 +159,9 @@ fn answers(recording: &mut Recording, step: WindowSize) -> Answers {
 const CUTTINGS: usize = 5;
 
 /// Cuts a recording anywhere: how many rows are read at a time, and how many calls are looked at with them.
+/// Returns whether tasks without a time have places.
 #[track_caller]
-fn check(file: &[u8], dice: &mut Dice, what: &str) {
+fn check(file: &[u8], dice: &mut Dice, what: &str) -> bool {
     let mut recording = Recording::from_bytes(file.to_vec()).expect("it reads back");
     let whole = answers(&mut recording, WindowSize::WHOLE);
     for _ in 0..CUTTINGS {
@@ -162,6 +172,7 @@ fn check(file: &[u8], dice: &mut Dice, what: &str) {
             panic!("{rows} rows, margin {margin}:\n{difference}\n{what}");
         }
     }
+    !whole.places.is_empty()
 }
 
 /// Lines that are shown of a difference, and before it.
@@ -256,7 +267,7 @@ fn ranges(dice: &mut Dice) -> Vec<(usize, i64, i64, &'static str)> {
 
 /// Random programs of `operations` operations, each in a separate file, on all processors.
 fn check_random(seeds: std::ops::Range<u64>, operations: usize) {
-    let next = AtomicU64::new(seeds.start);
+    let (next, placed) = (AtomicU64::new(seeds.start), AtomicU64::new(0));
     let check_some = || {
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -268,7 +279,8 @@ fn check_random(seeds: std::ops::Range<u64>, operations: usize) {
             let timeline = Timeline::parse(&text).expect("a timeline");
             let timeline = timeline.with_ranges(&ranges(&mut dice));
             let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
-            check(&file, &mut dice, &text);
+            let has_places = check(&file, &mut dice, &text);
+            placed.fetch_add(has_places.into(), Ordering::Relaxed);
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -277,6 +289,7 @@ fn check_random(seeds: std::ops::Range<u64>, operations: usize) {
             scope.spawn(check_some);
         }
     });
+    assert!(placed.into_inner() > 0, "no program has such tasks");
 }
 
 #[test]

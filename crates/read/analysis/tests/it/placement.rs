@@ -1,6 +1,6 @@
 //! Where tasks without a time probably ran.
 
-use ascend_trace_analysis::{Dependencies, Estimates, place_untimed};
+use ascend_trace_analysis::{Dependencies, Estimates, Fold, UntimedPlacer, Window, place_untimed};
 use ascend_trace_recording::{Placement, Trace};
 use ascend_trace_testkit::timeline;
 
@@ -9,6 +9,13 @@ fn placed(text: &str) -> Vec<String> {
     let trace = timeline(text);
     let mut placed = place_untimed(&trace, &Dependencies::of(&trace), &Estimates::of(&trace));
     placed.sort_by_key(|(id, _)| *id);
+    // The same, as a recording is read.
+    let placer = UntimedPlacer::new(Estimates::of(&trace).into());
+    let places = placer.of(&Window::whole(&trace));
+    assert_eq!(places.len(), placed.len());
+    for (id, placement) in &placed {
+        assert_eq!(places.get(trace.task(*id)), Some(*placement));
+    }
     let line = |trace: &Trace, (id, it): (_, Placement)| {
         let name = trace.task_name(trace.task(id)).to_owned();
         let us = |ns: i64| ns / 1_000;

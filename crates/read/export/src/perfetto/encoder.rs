@@ -48,6 +48,7 @@ impl TimelineEncoder for PerfettoEncoder<'_> {
     const SECTIONS: &'static [TimelineSection] = &[
         TimelineSection::Calls,
         TimelineSection::Tasks,
+        TimelineSection::Placed,
         TimelineSection::Flows,
         TimelineSection::Stalls,
         TimelineSection::Counters,
@@ -180,6 +181,7 @@ fn place(slice: &Slice<'_>) -> EventPlace {
         }
         SliceKind::Stall => SequenceOwner::Lane(lane, 3),
         SliceKind::Part(None) => SequenceOwner::Lane(lane, 4),
+        SliceKind::Placed => SequenceOwner::Lane(lane, 5),
         SliceKind::Critical | SliceKind::Recording => SequenceOwner::All,
         SliceKind::Call(_) | SliceKind::Range | SliceKind::Capture => SequenceOwner::Lane(lane, 0),
     };

@@ -9,11 +9,12 @@ use super::{
     Dialect, NamedTrack, Slice, SliceKind, TaskRow, TimelineEncoder, TimelinePart, TimelineSection,
     TrackParent,
 };
+use crate::ArgDetail;
 use crate::dependency_end::drawn_end;
 use crate::fields::{
-    write_graph, write_part, write_range, write_recording, write_stall, write_step,
+    FieldWriter, write_graph, write_part, write_range, write_recording, write_stall, write_step,
 };
-use crate::lane_labels::{CRITICAL, CRITICAL_PATH, RECORDED, RECORDING, piece_name};
+use crate::lane_labels::{CRITICAL, CRITICAL_PATH, PROBABLE, RECORDED, RECORDING, piece_name};
 use crate::trace_facts::ExportTotals;
 use crate::tracks::SliceTrack;
 
@@ -36,6 +37,7 @@ impl<E: TimelineEncoder, D: Dialect> SliceWalk<'_, '_, E, D> {
             }
             TimelineSection::Tasks => self.tasks(|_| true),
             TimelineSection::Parts => self.parts(),
+            TimelineSection::Placed => self.placed(),
             TimelineSection::Stalls => self.stalls(),
             TimelineSection::Critical => self.critical(),
             TimelineSection::Ranges => self.ranges(),
@@ -128,6 +130,29 @@ impl<E: TimelineEncoder, D: Dialect> SliceWalk<'_, '_, E, D> {
             self.encoder.slice(self.part, &slice, |fields| {
                 write_part(fields, source, id, part);
             })?;
+        }
+        Ok(())
+    }
+
+    /// Tasks without a time, where they probably ran.
+    fn placed(&mut self) -> io::Result<()> {
+        let TimelinePart { source, tracks } = self.part;
+        let dialect = self.dialect;
+        for stream in (0..source.trace.streams().len() as u32).map(StreamId) {
+            let Some(track) = tracks.placed(source.trace, stream) else {
+                continue;
+            };
+            for (id, placement) in source.placed(stream) {
+                let (name, _) = dialect.task(source, id);
+                let (label, range) = ((name, PROBABLE), placement.range);
+                let slice = Slice::new(SliceKind::Placed, track, label, (range.begin, range.end));
+                self.encoder.slice(self.part, &slice, |fields| {
+                    if source.args != ArgDetail::None {
+                        fields.integer("probable_err_ns", placement.error);
+                    }
+                    dialect.write_task(fields, source, id);
+                })?;
+            }
         }
         Ok(())
     }

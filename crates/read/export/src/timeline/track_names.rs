@@ -5,7 +5,9 @@ use std::io;
 use ascend_trace_recording::Trace;
 
 use super::{Dialect, NamedTrack, TimelineEncoder, TrackParent};
-use crate::lane_labels::{numbered, parts_name, stalls_name, stream_name, thread_name};
+use crate::lane_labels::{
+    numbered, parts_name, placed_name, stalls_name, stream_name, thread_name,
+};
 use crate::tracks::{ParallelTracks, TrackLayout};
 
 /// Names tracks without a name: processes with their threads, devices with their streams.
@@ -49,6 +51,8 @@ pub(super) fn write(
         write_parallel(encoder, &mut lane.events, parents, events, order + 1)?;
         let name = || parts_name(stream);
         write_parallel(encoder, &mut lane.parts, parents, name, order + 1)?;
+        let name = || placed_name(stream);
+        write_parallel(encoder, &mut lane.placed, parents, name, order + 1)?;
         let name = || stalls_name(stream);
         write_parallel(encoder, &mut lane.stalls, parents, name, order + 1)?;
     }

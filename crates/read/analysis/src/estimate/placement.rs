@@ -18,6 +18,9 @@ use crate::dependencies::{is_pending, runs};
 use crate::window::{AnalysisNeeds, Fold, Window};
 use crate::{Dependencies, Edge, EdgeKind, Node, TaskRole};
 
+/// Tasks of a stream that keep a place, so that memory has a bound. Later ones have none.
+const MOST: usize = 1 << 20;
+
 /// Where the tasks of a recording that have no time probably ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlacedTasks {
@@ -46,7 +49,10 @@ impl PlacedTasks {
         if self.streams.len() <= stream {
             self.streams.resize_with(stream + 1, Vec::new);
         }
-        self.streams[stream].push((sequence, placement));
+        let stream = &mut self.streams[stream];
+        if stream.len() < MOST {
+            stream.push((sequence, placement));
+        }
     }
 }
 

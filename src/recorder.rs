@@ -39,7 +39,7 @@ use crate::launch::{
 };
 use crate::metrics::{self, MetricsEndpoint};
 use crate::output::{print_detail, print_message, print_status};
-use crate::unpack;
+use crate::unpack::{self, ClientReports};
 use active::ActiveRecording;
 use ascend_trace_collector::clock::TickClock;
 use ascend_trace_collector::dictionary;
@@ -71,8 +71,8 @@ pub(crate) struct RecordOptions {
     pub(crate) wait: bool,
     /// The library that patches functions, if that is wanted.
     pub(crate) engine: Option<PathBuf>,
-    /// Whether clients report their ranges.
-    pub(crate) marks: bool,
+    /// What clients report.
+    pub(crate) reports: ClientReports,
     /// Whether Python interpreters report ranges of PyTorch.
     pub(crate) python: bool,
     /// Number of recorded frames of each call's stack; 0 for none.
@@ -232,7 +232,7 @@ fn prepare(
     if plan.python {
         environment.set_range_hook(&unpack::python()?);
     }
-    let preloads = unpack::preloads(&interposer, plan.marks)?;
+    let preloads = unpack::preloads(&interposer, plan.reports)?;
     // A file is made last: what fails before leaves none.
     let session = prepare_session(plan, clock, &description::session(plan))?;
     match is_foreign {

@@ -27,6 +27,8 @@ const ENGINE_FILE: &str = "libascend_trace_frida.so";
 const DEMO_FILE: &str = "ascend-trace-demo";
 /// The name that clients look for in `LD_PRELOAD` before they say their ranges (torch_npu).
 const MARKS_FILE: &str = "libmspti.so";
+/// The name that clients look for there before they report the blocks of their allocators (torch_npu).
+const BLOCKS_FILE: &str = "libascend_kernel_hook.so";
 /// Files that report ranges of PyTorch from inside an interpreter.
 const PYTHON_FILES: [(&str, &str); 2] = [
     ("sitecustomize.py", include_str!("python/sitecustomize.py")),
@@ -96,19 +98,33 @@ fn named_interposer(path: OsString) -> anyhow::Result<PathBuf> {
     Ok(full)
 }
 
-/// The library that makes clients report their ranges. It is empty.
-fn marks() -> anyhow::Result<PathBuf> {
-    let path = place::find(CONTENT_HASH)?.join("marks").join(MARKS_FILE);
+/// What clients report only if they find a library of a certain name in `LD_PRELOAD`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ClientReports {
+    /// Their ranges.
+    pub(crate) marks: bool,
+    /// The blocks of their allocators.
+    pub(crate) blocks: bool,
+}
+
+/// A library that makes clients report something. It is empty.
+fn named_library(name: &str) -> anyhow::Result<PathBuf> {
+    let path = place::find(CONTENT_HASH)?.join("marks").join(name);
     folder::put(&path, &empty_library::library(), 0o755)?;
     Ok(path)
 }
 
-/// The list of libraries for `LD_PRELOAD`: the interposer, and with `has_marks` the one that makes clients report their ranges.
-pub(crate) fn preloads(interposer: &InterposerFile, has_marks: bool) -> anyhow::Result<OsString> {
+/// The list of libraries for `LD_PRELOAD`: the interposer, and those that make clients report what is wanted.
+pub(crate) fn preloads(
+    interposer: &InterposerFile,
+    wanted: ClientReports,
+) -> anyhow::Result<OsString> {
     let mut names = interposer.preload.clone();
-    if has_marks {
-        names.push(":");
-        names.push(marks()?);
+    for (name, is_wanted) in [(MARKS_FILE, wanted.marks), (BLOCKS_FILE, wanted.blocks)] {
+        if is_wanted {
+            names.push(":");
+            names.push(named_library(name)?);
+        }
     }
     Ok(names)
 }

@@ -76,11 +76,11 @@ fn argument_texts<'a>(
     let mut references = long.into_iter().flatten();
     args.filter(|(arg, _)| arg.kind.is_text() && !arg.out)
         .map(move |(arg, word)| match arg.kind {
-            ArgKind::Integers | ArgKind::Scalar | ArgKind::RootInfo => list.and_then(List::text),
-            _ => match references.next() {
+            ArgKind::String => match references.next() {
                 Some(Some(reference)) => Some(reference.bytes()),
                 _ => text(*word, MAX_STRING),
             },
+            _ => list.and_then(List::text),
         })
 }
 

@@ -1,5 +1,5 @@
 //! Texts of arrays of integers that a call reads, such as the dimensions of a tensor, of single values,
-//! and of a communicator's identity.
+//! of blocks of memory, and of a communicator's identity.
 
 use core::fmt::{self, Write};
 
@@ -7,6 +7,7 @@ use ascend_trace_format::api::{ArgKind, ArgPart, RetKind};
 use ascend_trace_format::fnv;
 use ascend_trace_format::record::MAX_STRING;
 
+use crate::blocks::BlockWords;
 use crate::call_record::CallRecord;
 use crate::{readable_memory, scalars};
 
@@ -36,6 +37,11 @@ pub(crate) fn of(record: &CallRecord<'_>) -> Option<List> {
     let mut args = function.args.iter().zip(call.args);
     let (arg, address) =
         args.find(|(arg, _)| arg.kind.is_text() && arg.kind != ArgKind::String && !arg.out)?;
+    if arg.kind.is_of_blocks() {
+        // Such calls return nothing without a tool of the vendor's.
+        let words = BlockWords::of(arg.kind, *address as usize)?;
+        return Some(List::of(words.iter(), words.is_cut));
+    }
     let succeeded = match function.ret {
         RetKind::Error => call.result == 0,
         RetKind::Pointer => call.result != 0,

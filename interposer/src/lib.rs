@@ -16,6 +16,7 @@
 mod admission;
 mod apart;
 mod attach;
+mod blocks;
 mod call;
 mod call_context;
 mod call_record;

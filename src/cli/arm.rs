@@ -8,7 +8,7 @@ use crate::armed_process;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::launch::elf::{self, ProgramFile};
 use crate::launch::{Environment, LaunchPlan, find_program, preflight};
-use crate::unpack;
+use crate::unpack::{self, ClientReports};
 
 pub(crate) fn run(args: ArmArgs) -> Result<u8, Failure> {
     if let Some(options) = &args.soft {
@@ -39,7 +39,11 @@ fn environment(args: &ArmArgs) -> anyhow::Result<Environment> {
     if let Some(options) = &args.soft {
         environment.soften(&unpack::soft()?.lib, options);
     }
-    let preload = unpack::preloads(&interposer, !args.no_mstx)?;
+    let reports = ClientReports {
+        marks: !args.no_mstx,
+        blocks: args.pools,
+    };
+    let preload = unpack::preloads(&interposer, reports)?;
     let folder = armed_process::shared_folder();
     let folder = folder.context("no place for the program's page: give /dev/shm or /tmp room")?;
     armed_process::remove_stale(&folder);

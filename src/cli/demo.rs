@@ -10,7 +10,7 @@ use crate::output::print;
 use crate::recorder::window::WindowOptions;
 use crate::recorder::{self, RecordOptions};
 use crate::text_table::TableRows;
-use crate::unpack;
+use crate::unpack::{self, ClientReports};
 use ascend_trace_collector::session::BUDGET;
 use ascend_trace_collector::target::TraceTarget;
 
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
         buffer: BUDGET,
         wait: false,
         engine: None,
-        marks: false,
+        reports: ClientReports::default(),
         python: false,
         stacks: 0,
         watchdog: None,

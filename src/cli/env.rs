@@ -11,6 +11,7 @@ use crate::output::{print, print_message};
 use crate::quote::quoted;
 use crate::recorder::serve::{ServedEnvironment, environment};
 use crate::server_place::ServerPlace;
+use crate::unpack::ClientReports;
 
 /// Lists of paths, to which a shell adds its earlier value.
 const LISTS: [&str; 3] = ["LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH"];
@@ -22,7 +23,10 @@ pub(crate) fn run(args: EnvArgs) -> Result<u8, Failure> {
     let place = ServerPlace::new(&args.name).or_status(TOOL_FAILED)?;
     let wanted = ServedEnvironment {
         soft: args.soft.as_deref(),
-        marks: !args.no_mstx,
+        reports: ClientReports {
+            marks: !args.no_mstx,
+            blocks: args.pools,
+        },
         python: args.python,
         // A shell adds its earlier lists itself.
         is_alone: args.app.is_empty(),

@@ -10,7 +10,7 @@ use crate::output::print_message;
 use crate::recorder::ring::RingPlan;
 use crate::recorder::window::WindowOptions;
 use crate::recorder::{self, RecordOptions, respawn};
-use crate::unpack;
+use crate::unpack::{self, ClientReports};
 use ascend_trace_collector::roll::RollOptions;
 use ascend_trace_collector::target::TraceTarget;
 
@@ -125,7 +125,10 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
             EngineArg::Preload => None,
             EngineArg::Frida => Some(unpack::engine().or_status(TOOL_FAILED)?),
         },
-        marks: !args.no_mstx,
+        reports: ClientReports {
+            marks: !args.no_mstx,
+            blocks: args.pools,
+        },
         python: args.python,
         stacks: args.capture.stacks.unwrap_or(0),
         watchdog: one_watchdog(

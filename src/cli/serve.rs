@@ -8,6 +8,7 @@ use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::recorder::RecordOptions;
 use crate::recorder::serve::serve;
 use crate::server_place::ServerPlace;
+use crate::unpack::ClientReports;
 use ascend_trace_collector::target::TraceTarget;
 
 /// The name of the command, and of a trace that has no other name.
@@ -45,7 +46,7 @@ fn plan(args: ServeArgs) -> Result<RecordOptions, Failure> {
         buffer: args.capture.buffer_bytes(),
         wait: false,
         engine: None,
-        marks: false,
+        reports: ClientReports::default(),
         python: false,
         stacks: args.capture.stacks.unwrap_or(0),
         watchdog: one_watchdog(

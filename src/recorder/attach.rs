@@ -27,6 +27,7 @@ use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::launch::signals::SignalRelay;
 use crate::metrics::{MetricsEndpoint, MetricsOptions};
 use crate::output::{print_message, print_status};
+use crate::unpack::ClientReports;
 use crate::{inject, unpack};
 
 /// Time between looks at the program and at requests.
@@ -173,7 +174,7 @@ fn plan(options: &AttachOptions, program: &ArmedProgram) -> RecordOptions {
         buffer: options.buffer,
         wait: false,
         engine: None,
-        marks: false,
+        reports: ClientReports::default(),
         python: false,
         stacks: options.stacks,
         watchdog: options.watchdog,

@@ -20,7 +20,7 @@ use crate::launch::signals::SignalRelay;
 use crate::metrics::MetricsEndpoint;
 use crate::output::{print_message, print_status};
 use crate::server_place::ServerPlace;
-use crate::unpack;
+use crate::unpack::{self, ClientReports};
 
 /// Time between looks at signals, requests and programs.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -35,8 +35,7 @@ const ENDED: &str =
 pub(crate) struct ServedEnvironment<'a> {
     /// Options of the software runtime, if it is used.
     pub(crate) soft: Option<&'a str>,
-    /// Clients report their ranges.
-    pub(crate) marks: bool,
+    pub(crate) reports: ClientReports,
     /// Python interpreters report ranges of PyTorch.
     pub(crate) python: bool,
     /// The environment of this process is not a part of it.
@@ -62,7 +61,7 @@ pub(crate) fn environment(
     if let Some(options) = wanted.soft {
         environment.soften(&unpack::soft()?.lib, options);
     }
-    let preload = unpack::preloads(&interposer, wanted.marks)?;
+    let preload = unpack::preloads(&interposer, wanted.reports)?;
     environment.serve(&preload, place.folder(), place.link());
     environment.patch(None);
     if wanted.python {

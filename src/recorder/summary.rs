@@ -330,7 +330,7 @@ mod tests {
             buffer: 0,
             wait: false,
             engine: None,
-            marks: false,
+            reports: crate::unpack::ClientReports::default(),
             python: false,
             stacks: 0,
             watchdog: None,

@@ -99,7 +99,7 @@ pub(crate) fn arguments(trace: &Trace, call: &Call) -> Vec<(String, String)> {
                 Some(Some(text)) => format!("\"{text}\""),
                 _ => "NULL".to_owned(),
             },
-            ArgKind::Integers | ArgKind::Scalar | ArgKind::RootInfo => match strings.next() {
+            kind if kind.is_text() => match strings.next() {
                 Some(Some(text)) => text.to_string(),
                 _ => "NULL".to_owned(),
             },
@@ -129,6 +129,9 @@ fn value(trace: &Trace, argument: &Argument, word: u64) -> String {
         | ArgKind::Integers
         | ArgKind::Scalar
         | ArgKind::RootInfo
+        | ArgKind::Heap
+        | ArgKind::Regions
+        | ArgKind::RegionRefs
         | ArgKind::Function
         | ArgKind::Handle => hex(word),
     }

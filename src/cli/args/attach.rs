@@ -29,6 +29,10 @@ pub(crate) struct ArmArgs {
     #[arg(long)]
     pub(crate) no_mstx: bool,
 
+    /// Record the blocks of PyTorch's caching allocator, as `record --pools` does
+    #[arg(long)]
+    pub(crate) pools: bool,
+
     /// Record what PyTorch does in Python programs while a recorder is attached, as `record --python` does
     #[arg(long)]
     pub(crate) python: bool,

@@ -50,6 +50,11 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) no_mstx: bool,
 
+    /// Record the blocks of PyTorch's caching allocator: `stats --memory` then has what is allocated next to what is
+    /// reserved (`ascend-trace help pytorch`)
+    #[arg(long)]
+    pub(crate) pools: bool,
+
     /// Record what PyTorch does in Python programs: steps, phases, modules, the loading of data and
     /// `record_function`. This puts a hook into the program's own interpreter (`ascend-trace help pytorch`)
     #[arg(long)]

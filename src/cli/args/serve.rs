@@ -80,6 +80,10 @@ pub(crate) struct EnvArgs {
     #[arg(long)]
     pub(crate) no_mstx: bool,
 
+    /// Record the blocks of PyTorch's caching allocator, as `record --pools` does
+    #[arg(long)]
+    pub(crate) pools: bool,
+
     /// Record what PyTorch does in Python programs, as `record --python` does
     #[arg(long)]
     pub(crate) python: bool,

@@ -40,7 +40,7 @@ pub(super) fn record(plan: &RecordOptions) -> Result<i32, Failure> {
     let place = role.place().or_status(TOOL_FAILED)?;
     let wanted = ServedEnvironment {
         soft: plan.soft.as_deref(),
-        marks: plan.marks,
+        reports: plan.reports,
         python: plan.python,
         is_alone: false,
     };

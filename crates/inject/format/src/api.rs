@@ -252,6 +252,13 @@ coded_enum! {
         /// A value that all ranks of a communicator pass alike: a digest of its begin is copied into
         /// the record, after a successful call.
         RootInfo = 16 "root-info",
+        /// A heap that the program's own allocator reports (`mstxMemHeapDesc_t`): copied into the record as a text
+        /// `[device, address, bytes]`.
+        Heap = 17 "heap",
+        /// Blocks of memory that it gives out (`mstxMemRegionsRegisterBatch_t`): device, address and bytes of each.
+        Regions = 18 "regions",
+        /// Blocks that it gets back (`mstxMemRegionsUnregisterBatch_t`): the address of each.
+        RegionRefs = 19 "region-refs",
     }
 }
 
@@ -260,8 +267,19 @@ impl ArgKind {
     pub const fn is_text(self) -> bool {
         matches!(
             self,
-            Self::String | Self::Integers | Self::Scalar | Self::RootInfo
+            Self::String
+                | Self::Integers
+                | Self::Scalar
+                | Self::RootInfo
+                | Self::Heap
+                | Self::Regions
+                | Self::RegionRefs
         )
+    }
+
+    /// Whether it describes memory that the program's own allocator gives out or gets back.
+    pub const fn is_of_blocks(self) -> bool {
+        matches!(self, Self::Heap | Self::Regions | Self::RegionRefs)
     }
 }
 

@@ -199,6 +199,9 @@ fn is_possible(kind: ArgKind, class: &ValueClass) -> bool {
                 | ArgKind::Integers
                 | ArgKind::Scalar
                 | ArgKind::RootInfo
+                | ArgKind::Heap
+                | ArgKind::Regions
+                | ArgKind::RegionRefs
                 | ArgKind::Function
                 | ArgKind::Handle
         ),

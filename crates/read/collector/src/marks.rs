@@ -25,6 +25,8 @@ pub(crate) struct Marks {
     open: HashMap<(u32, u64), Vec<OpenMark>>,
     /// Ends without a begin yet: another thread's records are read later.
     early: HashMap<(u32, u64), Vec<(u32, i64)>>,
+    /// The last name that each process gave. PyTorch names the same domain again with each block of memory.
+    last_names: HashMap<u32, (u64, String)>,
 }
 
 impl Marks {
@@ -43,7 +45,13 @@ impl Marks {
             ))),
             Role::RangeBegin => self.begin(call, function, at),
             Role::RangeEnd => self.end(call, function, at),
-            _ => name(call, function, at),
+            _ => {
+                let named = name(call, function, at)?;
+                let name = (named.key, named.name.clone());
+                let is_known = self.last_names.get(&at.process) == Some(&name);
+                self.last_names.insert(at.process, name);
+                (!is_known).then_some(Row::Name(named))
+            }
         }
     }
 
@@ -114,7 +122,7 @@ fn word(call: &CallRow, function: &Function, part: ArgPart) -> Option<u64> {
 }
 
 /// The name that a call has given.
-fn name(call: &CallRow, function: &Function, at: RecordOrigin) -> Option<Row> {
+fn name(call: &CallRow, function: &Function, at: RecordOrigin) -> Option<NameRow> {
     let naming = function.names?;
     if function.ret == RetKind::Error && call.ret != 0 {
         return None;
@@ -133,7 +141,7 @@ fn name(call: &CallRow, function: &Function, at: RecordOrigin) -> Option<Row> {
         key,
         name,
     };
-    (key != 0).then_some(Row::Name(row))
+    (key != 0).then_some(row)
 }
 
 #[cfg(test)]
@@ -237,6 +245,7 @@ mod tests {
             name: "add_kernel".into(),
         };
         assert_eq!(take(&mut marks, 0, &found), Some(Row::Name(expected)));
+        assert_eq!(take(&mut marks, 0, &found), None, "it is known");
         let failed = call(
             "aclrtBinaryGetFunction",
             4,

@@ -71,7 +71,10 @@ fn write_word<'t>(
         | ArgKind::String
         | ArgKind::Integers
         | ArgKind::Scalar
-        | ArgKind::RootInfo => fields.address(name, word),
+        | ArgKind::RootInfo
+        | ArgKind::Heap
+        | ArgKind::Regions
+        | ArgKind::RegionRefs => fields.address(name, word),
     }
 }
 

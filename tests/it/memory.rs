@@ -27,6 +27,59 @@ fn document(recording: &Recording) -> Value {
     serde_json::from_str(&run(&mut command).expect(0).out()).unwrap()
 }
 
+/// A caching allocator that reports its blocks, judged by its own count.
+#[test]
+fn reserved_and_allocated_memory_is_that_of_the_allocator() {
+    let run_it = Run::new(&program("caching")).soft("memory=1073741824");
+    let bare = run_it.clone().bare().expect(0);
+    let recording = run_it.options(&["--stacks"]).traced();
+    let out = recording.outcome.out();
+    assert_eq!(out, bare.out(), "{}", recording.outcome);
+    let counts = out.lines().last().expect("its counts").split(' ');
+    let counts: Vec<u64> = counts.map(|it| it.parse().unwrap()).collect();
+    let found = document(&recording);
+    assert_eq!(found["missed_blocks"], 0);
+    let pools = found["pools"].as_array().unwrap();
+    let [pool, workspace] = &pools[..] else {
+        panic!("{pools:?}")
+    };
+    assert_eq!(pool["place"], "caching allocator of device 0");
+    let fields = [
+        "peak_allocated_bytes",
+        "reserved_at_peak_bytes",
+        "peak_reserved_bytes",
+    ];
+    let values = fields.map(|it| pool[it].as_u64().unwrap());
+    assert_eq!(values, [counts[0], counts[1], counts[2]], "{pool}");
+    assert_eq!(pool["unused_at_peak_bytes"], counts[1] - counts[0]);
+    assert_eq!(pool["peak_allocated_step"], "step 2");
+    assert_eq!(pool["end_reserved_bytes"], counts[4]);
+    assert_eq!(pool["end_allocated_bytes"], counts[5]);
+    let refused = &found["refused"][0];
+    assert_eq!(
+        (&refused["unused_bytes"], &refused["step"]),
+        (&counts[3].into(), &"step 4".into())
+    );
+    assert_eq!(workspace["place"], "other blocks of device 0");
+    assert_eq!(
+        (
+            &workspace["peak_reserved_bytes"],
+            &workspace["peak_allocated_bytes"],
+            &workspace["end_reserved_bytes"]
+        ),
+        (&MIB.into(), &MIB.into(), &0.into())
+    );
+    // The blocks at the peak have the lines that asked for them.
+    let peak = found["peak"].as_array().unwrap().iter();
+    let blocks = peak.filter(|it| it["place"] == pool["place"]);
+    let bytes: u64 = blocks.map(|it| it["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(bytes, counts[0]);
+    // The blocks are a part of the memory of the device, and do not count twice.
+    let device = &found["places"].as_array().unwrap()[0];
+    assert_eq!(device["place"], "device 0");
+    assert_eq!(device["peak_bytes"], counts[2] + MIB);
+}
+
 /// The runtime's count of up to six allocations: it adds some bytes to each.
 #[track_caller]
 fn is_near(found: &Value, count: u64) {

@@ -3,6 +3,7 @@
 
 mod formats;
 mod kinds;
+mod memory;
 mod models;
 mod ranges;
 

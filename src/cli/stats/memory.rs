@@ -62,6 +62,7 @@ fn text(found: &MemoryUsage, begin: i64) -> String {
         |it: &&StepMemory| it.peak_bytes != it.begin_bytes || it.end_bytes != it.begin_bytes;
     let steps: Vec<StepMemory> = found.steps.iter().filter(is_changed).cloned().collect();
     let mut text = section("Memory", &found.places, begin)
+        + &section("Reserved and allocated", &found.pools, begin)
         + &section("In use at the peak", &found.peak, begin)
         + &section("In use at the end", &found.in_use, begin)
         + &section("Steps", &steps, begin)
@@ -77,6 +78,12 @@ fn text(found: &MemoryUsage, begin: i64) -> String {
         let unplaced = count(found.unplaced);
         text +=
             &format!("\n{unplaced} allocations are not in the tables: their device is not known\n");
+    }
+    if found.missed_blocks > 0 {
+        let missed = count(found.missed_blocks);
+        text += &format!(
+            "\n{missed} calls reported blocks that were not recorded: what allocators have allocated is not exact\n"
+        );
     }
     text
 }

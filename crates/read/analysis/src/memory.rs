@@ -1,15 +1,17 @@
 //! Memory that a program allocates: how much is in use and when, and for which place in the program.
 //!
-//! Memory counts by its address, or by the handle of physical memory. A pool of a framework counts as one allocation, and a
-//! reset of the device frees nothing.
+//! Memory counts by its address, or by the handle of physical memory. What a framework reserves counts as one allocation. Blocks that
+//! it reports in this memory are a place of their own. A reset of the device frees nothing.
 
 mod active_modules;
+mod blocks;
 mod changes;
 mod curves;
 mod growth;
 mod in_use;
 mod mappings;
 mod places;
+mod pools;
 mod rows;
 mod sizes;
 mod step_ranges;
@@ -23,7 +25,7 @@ pub(crate) use curves::CurveSet;
 pub use curves::{MemoryBounds, MemoryCurve, MemoryCurves, MemoryCurvesFold};
 pub(crate) use growth::MemoryGrowth;
 pub use in_use::{Allocations, LargestAllocation, MemoryInUse, SiteMemory};
-pub use rows::{HeldMemory, MemoryUsage, PlaceMemory, RefusedAllocation, StepMemory};
+pub use rows::{HeldMemory, MemoryUsage, PlaceMemory, PoolMemory, RefusedAllocation, StepMemory};
 pub use sizes::{LiveSizes, PlaceChange};
 pub use step_ranges::{StepRange, StepRanges};
 pub use usage::MemoryUsageFold;

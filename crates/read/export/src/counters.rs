@@ -195,11 +195,18 @@ fn describe(
             let pid = host(process, None)?;
             counter("pinned memory in use".to_owned(), "bytes", pid, None)
         }
-        CounterSubject::Memory(process, MemoryKind::Device(device)) => {
+        CounterSubject::Memory(
+            process,
+            kind @ (MemoryKind::Device(device) | MemoryKind::Cached(device)),
+        ) => {
+            let name = match kind {
+                MemoryKind::Cached(_) => "memory of the caching allocator",
+                _ => "memory",
+            };
             match host(process, Some(device)) {
-                Some(pid) => counter("memory in use".to_owned(), "bytes", pid, None),
+                Some(pid) => counter(format!("{name} in use"), "bytes", pid, None),
                 None => {
-                    let name = format!("memory in use on device {device}");
+                    let name = format!("{name} in use on device {device}");
                     counter(name, "bytes", host(process, None)?, None)
                 }
             }

@@ -34,11 +34,23 @@ function memoryTables(data) {
     ["asked for", (it) => (isKnown(it.size) ? bytes(it.size) : UNKNOWN), "number"],
     ["in use", (it) => bytes(it.in_use_bytes), "number"],
     ["largest gap", (it) => bytes(it.largest_gap_bytes), "number"],
+    ...(usage.refused.some((it) => isKnown(it.unused_bytes)) ? [["reserved, unused", (it) => (isKnown(it.unused_bytes) ? bytes(it.unused_bytes) : ""), "number"]] : []),
     ["by", (it) => code(it.function)],
     ["called at", (it) => (isKnown(it.site) ? code(it.site) : "")],
     ["held most", (it) => it.holders.slice(0, 3).map((holder) => `${bytes(holder.bytes)} ${holder.site ?? holder.function}`).join("; ")],
   ];
+  const pools = [
+    ...whose,
+    ["peak reserved", (it) => bytes(it.peak_reserved_bytes), "number"],
+    ["peak allocated", (it) => bytes(it.peak_allocated_bytes), "number"],
+    ["at", (it) => since(it.peak_allocated_at_ns - data.begin), "number"],
+    ["reserved then", (it) => bytes(it.reserved_at_peak_bytes), "number"],
+    ["unused then", (it) => bytes(it.unused_at_peak_bytes), "number"],
+    ["most unused", (it) => bytes(it.most_unused_bytes), "number"],
+  ];
   return [
+    usage.pools.length > 0 && element("h3", {}, "Reserved and allocated"),
+    usage.pools.length > 0 && table(pools, usage.pools, left_out.pools),
     usage.peak.length > 0 && element("h3", {}, "In use at the peak"),
     usage.peak.length > 0 && table(held, usage.peak, left_out.peak),
     usage.in_use.length > 0 && element("h3", {}, "In use at the end"),

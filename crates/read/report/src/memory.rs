@@ -84,8 +84,8 @@ impl MemoryFold {
             self.unknown += 1;
         }
         for (place, by) in self.live.apply(change).into_iter().flatten() {
-            // The calls that give memory to pools are counted.
-            if !matches!(place, MemoryPlace::Pools(_)) {
+            // The calls that reserve memory for pools and blocks are counted.
+            if !place.is_part() {
                 self.step(process, place, change.at, by);
             }
         }

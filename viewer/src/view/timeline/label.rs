@@ -134,7 +134,9 @@ fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, Strin
         TrackKey::Memory(process, place) => {
             let name = match place {
                 MemoryPlace::Pools(_) => "memory of pools",
-                _ => "memory",
+                MemoryPlace::Cached(_) => "caching allocator",
+                MemoryPlace::Blocks(_) => "other blocks",
+                MemoryPlace::Device(_) | MemoryPlace::Host => "memory",
             };
             (name.to_owned(), memory::label(scene, (process, place)))
         }

@@ -10,7 +10,7 @@
 //! filling looks like a leak.
 //!
 //! The check looks only at processes that the recording saw end. A reset of the device does not count as giving back. The memory
-//! of PyTorch's cache is that of its segments, and not of the tensors in it.
+//! of PyTorch's cache is that of its segments. With `--pools`, the check looks at the blocks of its tensors as well.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -6,6 +6,7 @@ use ascend_trace_format::api::ArgPart;
 use ascend_trace_recording::stacks::StackId;
 use ascend_trace_recording::{Call, CallId, Function, FunctionId, ProcessId, ThreadId, Trace};
 
+use super::blocks::{self, BlockReports};
 use super::mappings::{CallEffect, PhysicalMappings};
 use crate::Window;
 use crate::calls::Instance;
@@ -17,6 +18,10 @@ const OUT_OF_MEMORY: [i64; 3] = [200_000, 207_001, 207_018];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MemoryPlace {
     Device(u8),
+    /// Blocks that the caching allocator of a framework has given out, of memory that it has reserved on a device.
+    Cached(u8),
+    /// Blocks that other allocators report.
+    Blocks(u8),
     /// Memory that pools of a device have given out (`aclrtMemPoolMallocAsync`).
     Pools(u8),
     Host,
@@ -25,9 +30,17 @@ pub enum MemoryPlace {
 impl MemoryPlace {
     pub fn device(self) -> Option<u8> {
         match self {
-            Self::Device(device) | Self::Pools(device) => Some(device),
+            Self::Device(device)
+            | Self::Cached(device)
+            | Self::Blocks(device)
+            | Self::Pools(device) => Some(device),
             Self::Host => None,
         }
+    }
+
+    /// Whether it is a part of memory that is counted elsewhere: that of a device.
+    pub fn is_part(self) -> bool {
+        matches!(self, Self::Cached(_) | Self::Blocks(_) | Self::Pools(_))
     }
 }
 
@@ -35,6 +48,8 @@ impl fmt::Display for MemoryPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Device(device) => write!(f, "device {device}"),
+            Self::Cached(device) => write!(f, "caching allocator of device {device}"),
+            Self::Blocks(device) => write!(f, "other blocks of device {device}"),
             Self::Pools(device) => write!(f, "pools of device {device}"),
             Self::Host => f.write_str("host"),
         }
@@ -47,19 +62,21 @@ pub enum MemoryId {
     Address(u64),
     /// The handle of physical memory, which may have addresses.
     Physical(u64),
+    /// The address of a block in memory that an allocator has reserved.
+    Block(u64),
 }
 
 impl MemoryId {
     pub(super) fn address(self) -> Option<u64> {
         match self {
-            Self::Address(address) => Some(address),
+            Self::Address(address) | Self::Block(address) => Some(address),
             Self::Physical(_) => None,
         }
     }
 
     fn value(self) -> u64 {
         match self {
-            Self::Address(value) | Self::Physical(value) => value,
+            Self::Address(value) | Self::Physical(value) | Self::Block(value) => value,
         }
     }
 }
@@ -108,6 +125,8 @@ pub struct MemoryChange {
     pub kind: MemoryChangeKind,
     /// The address 0 for an allocation that failed.
     pub id: MemoryId,
+    /// All that the caching allocator has reserved on the device, if it reported this with a block.
+    pub reserved: Option<u64>,
     pub site: AllocationSite,
     pub thread: ThreadId,
     pub call: Instance,
@@ -181,6 +200,7 @@ impl MemoryChange {
             },
             kind,
             id: memory,
+            reserved: None,
             site: AllocationSite::of(trace, call),
             thread: call.thread,
             call: Instance {
@@ -208,7 +228,7 @@ impl MemoryChange {
     }
 }
 
-/// Whether a function allocates or frees memory.
+/// Whether a function allocates or frees memory, or reports blocks of it.
 pub fn changes_memory(function: &Function) -> bool {
     let parts = [
         ArgPart::Allocated,
@@ -222,7 +242,7 @@ pub fn changes_memory(function: &Function) -> bool {
         ArgPart::MappedAt,
         ArgPart::Unmapped,
     ];
-    parts.into_iter().any(|it| function.part(it).is_some())
+    parts.into_iter().any(|it| function.part(it).is_some()) || blocks::kind(function).is_some()
 }
 
 /// The changes of a recording. A window may have some that take effect after its end.
@@ -230,6 +250,7 @@ pub fn changes_memory(function: &Function) -> bool {
 pub struct MemoryChanges {
     ahead: Vec<CallEffect>,
     mappings: PhysicalMappings,
+    blocks: BlockReports,
     /// By function: whether it allocates or frees.
     changes: Vec<bool>,
 }
@@ -268,9 +289,16 @@ impl MemoryChanges {
             let function = trace.call(*id).function;
             self.changes.get(function.index()) == Some(&true)
         };
-        let new = calls.filter(is_change);
-        let new = new.filter_map(|(id, is_wanted)| CallEffect::of(trace, id, is_wanted));
-        self.ahead.extend(new);
+        for (id, is_wanted) in calls.filter(is_change) {
+            match blocks::kind(trace.function(trace.call(id).function)) {
+                None => self.ahead.extend(CallEffect::of(trace, id, is_wanted)),
+                Some(kind) => {
+                    let changes = self.blocks.changes(trace, id, (kind, is_wanted));
+                    self.ahead
+                        .extend(changes.into_iter().map(CallEffect::of_memory));
+                }
+            }
+        }
         self.ahead.sort_by_key(|CallEffect { change: it, .. }| {
             let is_freed = matches!(it.kind, MemoryChangeKind::Freed);
             (it.at, !is_freed, it.key(), it.thread, it.call.begin)
@@ -281,6 +309,11 @@ impl MemoryChanges {
         };
         let due = self.ahead.drain(..due);
         due.filter_map(|it| self.mappings.apply(it)).collect()
+    }
+
+    /// Calls up to now with blocks that were not recorded.
+    pub fn missed_blocks(&self) -> u64 {
+        self.blocks.missed
     }
 
     /// The changes that are left.

@@ -69,7 +69,7 @@ struct Allocation {
     call: Instance,
 }
 
-/// Follows the allocations of a recording. Memory of pools is that of the calls that gave it to the pools.
+/// Follows the allocations of a recording. Memory of pools and blocks is that of the calls that reserved it.
 #[derive(Debug, Default)]
 pub struct Allocations {
     places: HashMap<AllocationSite, usize>,
@@ -106,7 +106,7 @@ impl Allocations {
                 self.live.remove(&change.key());
             }
             MemoryChangeKind::Allocated { place, size } => {
-                if matches!(place, Some(MemoryPlace::Pools(_))) {
+                if place.is_some_and(MemoryPlace::is_part) {
                     return;
                 }
                 let site = self.site(trace, change.site);

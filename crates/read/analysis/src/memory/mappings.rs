@@ -24,6 +24,12 @@ pub(super) struct CallEffect {
 }
 
 impl CallEffect {
+    /// A change of memory in use.
+    pub(super) fn of_memory(change: MemoryChange) -> Self {
+        let addresses = None;
+        Self { change, addresses }
+    }
+
     pub(super) fn of(trace: &Trace, id: CallId, is_wanted: bool) -> Option<Self> {
         let call = trace.call(id);
         let function = trace.function(call.function);

@@ -14,7 +14,7 @@ macro_rules! place {
         [
             column("process", Id, |it: &Self| it.process.into(), "number of the process in the recording").json::<u32>().text("process"),
             column("rank", Id, |it: &Self| it.rank.map(|it| it as i64).into(), "rank of the process; `null` if it is not known").json::<Option<u64>>().text("rank").if_any(|it: &Self| it.rank.is_some()),
-            column("place", Word, |it: &Self| it.place.to_string().into(), "`device N`, `pools of device N` for memory that `aclrtMemPoolMallocAsync` gave out, or `host`").json::<str>().text("memory of"),
+            column("place", Word, |it: &Self| it.place.to_string().into(), "`device N`, `caching allocator of device N` for blocks that PyTorch's caching allocator gave out, `other blocks of device N` for those of other allocators, `pools of device N` for memory that `aclrtMemPoolMallocAsync` gave out, or `host`").json::<str>().text("memory of"),
         ]
     };
 }
@@ -57,6 +57,31 @@ pub struct PlaceMemory {
 }
 
 table_row! {
+/// Memory that an allocator of the program has reserved on a device, and what it has given out of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoolMemory {
+    ..place!();
+    pub peak_reserved_bytes: u64 => column("peak_reserved_bytes", Bytes, |it: &Self| it.peak_reserved_bytes.into(), "the most that was reserved at a time").text("peak reserved");
+    pub peak_reserved_at_ns: i64 => column("peak_reserved_at_ns", Moment, |it: &Self| it.peak_reserved_at_ns.into(), "when this was reached");
+    pub peak_reserved_step: Option<String> => column("peak_reserved_step", Word, |it: &Self| it.peak_reserved_step.as_deref().into(), "the step in which this was reached, if the program names its steps");
+    pub peak_reserved_module: Option<String> => column("peak_reserved_module", Text, |it: &Self| it.peak_reserved_module.as_deref().into(), "the innermost module of PyTorch that the thread was in then, if the ranges of `--python` have one");
+    pub peak_allocated_bytes: u64 => column("peak_allocated_bytes", Bytes, |it: &Self| it.peak_allocated_bytes.into(), "the most that was allocated at a time").text("peak allocated");
+    pub peak_allocated_at_ns: i64 => column("peak_allocated_at_ns", Moment, |it: &Self| it.peak_allocated_at_ns.into(), "when this was reached").text("at");
+    pub peak_allocated_step: Option<String> => column("peak_allocated_step", Word, |it: &Self| it.peak_allocated_step.as_deref().into(), "the step in which this was reached").text("in").if_any(|it: &Self| it.peak_allocated_step.is_some());
+    pub peak_allocated_module: Option<String> => column("peak_allocated_module", Text, |it: &Self| it.peak_allocated_module.as_deref().into(), "the innermost module that the thread was in then").text("module").if_any(|it: &Self| it.peak_allocated_module.is_some());
+    pub reserved_at_peak_bytes: u64 => column("reserved_at_peak_bytes", Bytes, |it: &Self| it.reserved_at_peak_bytes.into(), "reserved when most was allocated").text("reserved then");
+    pub unused_at_peak_bytes: u64 => column("unused_at_peak_bytes", Bytes, |it: &Self| it.unused_at_peak_bytes.into(), "reserved and not allocated then").text("unused then");
+    pub most_unused_bytes: u64 => column("most_unused_bytes", Bytes, |it: &Self| it.most_unused_bytes.into(), "the most that was reserved and not allocated").text("most unused");
+    pub most_unused_at_ns: i64 => column("most_unused_at_ns", Moment, |it: &Self| it.most_unused_at_ns.into(), "when this was reached");
+    pub end_reserved_bytes: u64 => column("end_reserved_bytes", Bytes, |it: &Self| it.end_reserved_bytes.into(), "reserved at the end").text("reserved at end");
+    pub end_allocated_bytes: u64 => column("end_allocated_bytes", Bytes, |it: &Self| it.end_allocated_bytes.into(), "allocated at the end").text("allocated at end");
+    pub process: u32;
+    pub rank: Option<u64>;
+    pub place: MemoryPlace;
+}
+}
+
+table_row! {
 /// The allocations of one place in the program that are in use at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeldMemory {
@@ -90,6 +115,7 @@ pub struct RefusedAllocation {
     => column("", Text, |it: &Self| it.growth().into(), "the same in words").text("since the step began").if_any(|it: &Self| it.step_bytes.is_some());
     pub gaps_bytes: u64 => column("gaps_bytes", Bytes, |it: &Self| it.gaps_bytes.into(), "free ranges between the addresses in use, together. Other processes and the runtime may use them");
     pub largest_gap_bytes: u64 => column("largest_gap_bytes", Bytes, |it: &Self| it.largest_gap_bytes.into(), "the largest of them").text("largest gap");
+    pub unused_bytes: Option<u64> => column("unused_bytes", Bytes, |it: &Self| it.unused_bytes.into(), "reserved by allocators of the process on this device and not allocated then; `null` if they reported no blocks").text("reserved, unused").if_any(|it: &Self| it.unused_bytes.is_some());
     pub function: String => column("function", Text, |it: &Self| (&it.function).into(), "name of the function").text("by");
     pub site: Option<String> => column("site", Word, |it: &Self| it.site.as_deref().into(), "where the call was made; `null` without recorded stacks").text("called at").if_any(|it: &Self| it.site.is_some());
     => column("holders", Nested, |it: &Self| Value::list(&it.holders, Value::row), "the places in the program that held most then, five at most, with the keys of `peak[]`").json::<Vec<HeldMemory>>();
@@ -121,6 +147,9 @@ pub struct StepMemory {
 pub struct MemoryUsage {
     #[serde(serialize_with = "rows")]
     pub places: Vec<PlaceMemory>,
+    /// Memory that allocators of the program have reserved, if they report their blocks.
+    #[serde(serialize_with = "rows")]
+    pub pools: Vec<PoolMemory>,
     /// Memory in use at the peak of each place.
     #[serde(serialize_with = "rows")]
     pub peak: Vec<HeldMemory>,
@@ -135,6 +164,8 @@ pub struct MemoryUsage {
     pub steps: Vec<StepMemory>,
     /// Allocations that are not in the tables, because their device is not known.
     pub unplaced: u64,
+    /// Calls that reported blocks that were not recorded. With any, what allocators have allocated is not exact.
+    pub missed_blocks: u64,
     /// False if there were too many allocations to follow.
     pub is_known: bool,
 }

@@ -12,7 +12,10 @@ use super::changes::{
     AllocationSite, MemoryChange, MemoryChangeKind, MemoryChanges, MemoryId, MemoryKey, MemoryPlace,
 };
 use super::places::{PlaceState, SiteTotals};
-use super::rows::{HeldMemory, MemoryUsage, PlaceMemory, RefusedAllocation, StepMemory};
+use super::pools::{PoolState, Pools};
+use super::rows::{
+    HeldMemory, MemoryUsage, PlaceMemory, PoolMemory, RefusedAllocation, StepMemory,
+};
 use super::step_ranges::StepRange;
 use crate::{AnalysisNeeds, Fold, Window};
 
@@ -36,6 +39,7 @@ struct ProcessMemory {
     peak_steps: BTreeMap<MemoryPlace, String>,
     /// The thread that made the last allocation before the peak of a place, and its module.
     peak_threads: BTreeMap<MemoryPlace, (ThreadId, Option<String>)>,
+    pools: Pools,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,6 +122,15 @@ impl MemoryUsageFold {
         for row in &mut self.found.refused {
             row.module = modules.next().flatten();
         }
+        let pools = self.processes.values_mut();
+        let peaks = pools.flat_map(|it| it.pools.peaks());
+        let mut peaks: Vec<_> = peaks
+            .filter_map(|it| Some(((it.thread?, it.at), it)))
+            .collect();
+        let points: Vec<_> = peaks.iter().map(|(point, _)| *point).collect();
+        for ((_, peak), module) in peaks.iter_mut().zip(modules_at(trace, &points)) {
+            peak.module = module;
+        }
     }
 
     /// A failed allocation with the memory in use then; `None` if the device or the memory in use is not known.
@@ -138,6 +151,8 @@ impl MemoryUsageFold {
         let process = self.processes.entry(change.site.process).or_default();
         process.advance(change.at, &mut self.found.steps);
         process.learn(trace, change.site.process);
+        let step = process.step.as_ref().map(|it| it.name.as_str());
+        process.pools.apply(change, step);
         let key = change.key();
         match change.kind {
             MemoryChangeKind::Freed => self.release(change, true),
@@ -362,9 +377,33 @@ impl ProcessMemory {
             step_bytes: step.and_then(|_| grown.try_into().ok()),
             gaps_bytes,
             largest_gap_bytes,
+            unused_bytes: place.device().and_then(|it| self.pools.unused(it)),
             function: trace.function(change.site.function).name.clone(),
             site: site.map(|it| it.text()),
             holders,
+            process: self.serial,
+            rank: self.rank,
+            place,
+        }
+    }
+
+    fn pool(&self, place: MemoryPlace, state: &PoolState) -> PoolMemory {
+        let (reserved, allocated) = (&state.reserved_peak, &state.allocated_peak);
+        PoolMemory {
+            peak_reserved_bytes: reserved.bytes,
+            peak_reserved_at_ns: reserved.at,
+            peak_reserved_step: reserved.step.clone(),
+            peak_reserved_module: reserved.module.clone(),
+            peak_allocated_bytes: allocated.bytes,
+            peak_allocated_at_ns: allocated.at,
+            peak_allocated_step: allocated.step.clone(),
+            peak_allocated_module: allocated.module.clone(),
+            reserved_at_peak_bytes: state.reserved_at_peak,
+            unused_at_peak_bytes: state.reserved_at_peak.saturating_sub(allocated.bytes),
+            most_unused_bytes: state.unused_peak.bytes,
+            most_unused_at_ns: state.unused_peak.at,
+            end_reserved_bytes: state.reserved,
+            end_allocated_bytes: state.allocated,
             process: self.serial,
             rank: self.rank,
             place,
@@ -413,8 +452,13 @@ impl Fold for MemoryUsageFold {
             return MemoryUsage::default();
         }
         let mut found = self.found;
+        found.missed_blocks = self.changes.missed_blocks();
         for process in self.processes.values_mut() {
             process.advance(i64::MAX, &mut found.steps);
+            let pools = process.pools.iter();
+            found
+                .pools
+                .extend(pools.map(|(place, it)| process.pool(place, it)));
             for (place, state) in &process.places {
                 found.places.push(process.place(*place, state));
                 found
@@ -426,6 +470,9 @@ impl Fold for MemoryUsageFold {
         let by_rank = |rank: Option<u64>, process: u32| (rank.unwrap_or(u64::MAX), process);
         found
             .places
+            .sort_by_key(|it| (by_rank(it.rank, it.process), it.place));
+        found
+            .pools
             .sort_by_key(|it| (by_rank(it.rank, it.process), it.place));
         for rows in [&mut found.peak, &mut found.in_use] {
             // Within a place, the order is by size.

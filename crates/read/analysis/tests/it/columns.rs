@@ -7,7 +7,7 @@ use ascend_trace_analysis::columns::{ColumnKind, TableRow};
 use ascend_trace_analysis::communication::{CollectiveStats, GroupStats, LinkStats, RankStats};
 use ascend_trace_analysis::critical::{PathShare, Segment, SegmentKind};
 use ascend_trace_analysis::memory::{
-    HeldMemory, PlaceMemory, RefusedAllocation, SiteMemory, StepMemory,
+    HeldMemory, PlaceMemory, PoolMemory, RefusedAllocation, SiteMemory, StepMemory,
 };
 use ascend_trace_analysis::requests::{HistogramBucket, MeasureStats, RequestStats};
 use ascend_trace_analysis::stats::{
@@ -49,6 +49,7 @@ fn documented() -> Vec<(&'static str, String)> {
         ("group_ranks", table::<RankStats>()),
         ("links", table::<LinkStats>()),
         ("places", table::<PlaceMemory>()),
+        ("pools", table::<PoolMemory>()),
         ("held", table::<HeldMemory>()),
         ("refused", table::<RefusedAllocation>()),
         ("step_memory", table::<StepMemory>()),
@@ -139,6 +140,7 @@ fn columns_have_unique_keys_and_times_have_their_unit() {
     check::<RankStats>();
     check::<LinkStats>();
     check::<PlaceMemory>();
+    check::<PoolMemory>();
     check::<HeldMemory>();
     check::<RefusedAllocation>();
     check::<StepMemory>();

@@ -231,6 +231,111 @@ fn physical_memory_is_in_use_until_its_handle_and_its_addresses_are_given_back()
     assert_eq!(curve.bounds((40_000, 40_000)).most, 0);
 }
 
+/// A timeline whose reports of blocks have their words as texts, as a recording has them.
+fn with_reports(text: &str) -> Trace {
+    let mut timeline = Timeline::parse(text).unwrap();
+    for row in &mut timeline.rows {
+        let Row::Call(call) = row else { continue };
+        let function = &timeline.tables.functions[usize::from(call.function)];
+        if function.category == "mstx" {
+            let words = call.args.iter().filter(|it| **it != 0);
+            let words: Vec<String> = words.map(u64::to_string).collect();
+            call.strings = vec![Some(format!("[{}]", words.join(", ")).into())];
+        }
+    }
+    timeline.trace()
+}
+
+/// Blocks at 1000 and 1064 of a segment of 200 bytes. Devices have the number 1, as 0 is no word here.
+const REPORTED: &str = "t1: aclrtMalloc(200,1000)[0..10us]
+    t1: mstxMemHeapRegister(1,1000,200)[11us..12us] mstxMemRegionsRegister(1,1000,64)[13us..14us]
+    t1: mstxMemHeapRegister(1,1064,200)[20us..21us] mstxMemRegionsRegister(1,1064,100)[22us..23us]
+    t1: mstxMemHeapRegister(1,1000,200)[30us..31us] mstxMemRegionsUnregister(1000)[32us..33us] ";
+
+const CACHED: MemoryPlace = MemoryPlace::Cached(1);
+
+#[test]
+fn blocks_are_allocated_of_what_is_reserved() {
+    let trace = with_reports(REPORTED);
+    let whole = Window::whole(&trace);
+    let found = MemoryUsageFold::default().of(&whole);
+    let [pool] = &found.pools[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!((pool.place, pool.peak_reserved_bytes), (CACHED, 200));
+    let peak = (pool.peak_allocated_bytes, pool.peak_allocated_at_ns);
+    assert_eq!(peak, (164, 23_000));
+    assert_eq!(
+        (pool.reserved_at_peak_bytes, pool.unused_at_peak_bytes),
+        (200, 36)
+    );
+    assert_eq!(
+        (pool.most_unused_bytes, pool.most_unused_at_ns),
+        (136, 14_000)
+    );
+    assert_eq!(
+        (pool.end_reserved_bytes, pool.end_allocated_bytes),
+        (200, 100)
+    );
+    assert_eq!(bytes(&found.peak), [(DEVICE, 200, 1), (CACHED, 164, 2)]);
+    assert_eq!(found.missed_blocks, 0);
+    let in_use = Allocations::default().of(&whole);
+    assert_eq!(in_use.bytes(), 200, "blocks are a part of it");
+    let curves = MemoryCurvesFold::of_trace(&trace);
+    let curve = curves.get(ProcessId(0), CACHED).unwrap();
+    assert_eq!((curve.peak_bytes, curve.end_bytes()), (164, 100));
+}
+
+#[test]
+fn segments_that_are_given_back_are_not_reserved() {
+    let rest =
+        "mstxMemHeapRegister(1,1064,200)[40us..41us] mstxMemRegionsUnregister(1064)[42us..43us]
+        t1: aclrtFree(1000)[50us..51us] aclrtMalloc(900,0)[60us..61us]=207001";
+    let found =
+        MemoryUsageFold::default().of(&Window::whole(&with_reports(&format!("{REPORTED}{rest}"))));
+    let pool = &found.pools[0];
+    assert_eq!((pool.end_reserved_bytes, pool.end_allocated_bytes), (0, 0));
+    assert_eq!(pool.peak_reserved_bytes, 200);
+    // The failed allocation was on another device, of which no allocator reported blocks.
+    assert_eq!(found.refused[0].unused_bytes, None);
+}
+
+/// Such as workspaces of operators, and allocators that report heaps in another way.
+#[test]
+fn blocks_without_a_heap_of_their_own_are_of_other_allocators() {
+    let found = MemoryUsageFold::default().of(&Window::whole(&with_reports(
+        "t1: aclrtMalloc(300,1000)[0..10us] mstxMemHeapRegister(1,5000,9)[11us..12us]
+         t1: mstxMemRegionsRegister(1,1100,64)[13us..14us] mstxMemHeapRegister(1,1100,300)[15us..16us]
+         t1: mstxMemRegionsUnregister(1100)[20us..21us] mstxMemHeapRegister(1,1100,300)[22us..23us]
+         t1: mstxMemRegionsRegister(1,1100,80)[24us..25us]",
+    )));
+    let [pool] = &found.pools[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(pool.place, MemoryPlace::Blocks(1));
+    assert_eq!(
+        (pool.peak_reserved_bytes, pool.peak_allocated_bytes),
+        (300, 80)
+    );
+}
+
+#[test]
+fn calls_with_blocks_that_are_not_recorded_are_counted() {
+    let mut timeline = Timeline::parse(
+        "t1: mstxMemRegionsRegister(1,1000,64)[0..1us] mstxMemRegionsRegister(1,2000,64)[2us..3us]",
+    )
+    .unwrap();
+    let mut texts = [None, Some("[1, 2000, 64, 1, 3000, 64, …]")].into_iter();
+    for row in &mut timeline.rows {
+        if let Row::Call(call) = row {
+            call.strings = vec![texts.next().flatten().map(Into::into)];
+        }
+    }
+    let found = MemoryUsageFold::default().of(&Window::whole(&timeline.trace()));
+    assert_eq!(found.missed_blocks, 2);
+    assert_eq!(found.pools[0].peak_allocated_bytes, 128);
+}
+
 #[test]
 fn a_curve_has_the_memory_at_each_time() {
     let trace = timeline(

@@ -11,15 +11,18 @@ use crate::ExportSource;
 pub(super) enum MemoryKind {
     Host,
     Device(u32),
+    /// Blocks that a caching allocator has given out.
+    Cached(u32),
 }
 
 impl MemoryKind {
-    /// Memory that pools gave out is not counted: the calls that give memory to pools are.
+    /// Memory that pools gave out and blocks of other allocators are not counted: the calls that reserve this memory are.
     fn of(place: MemoryPlace) -> Option<Self> {
         match place {
             MemoryPlace::Host => Some(Self::Host),
             MemoryPlace::Device(device) => Some(Self::Device(device.into())),
-            MemoryPlace::Pools(_) => None,
+            MemoryPlace::Cached(device) => Some(Self::Cached(device.into())),
+            MemoryPlace::Blocks(_) | MemoryPlace::Pools(_) => None,
         }
     }
 }

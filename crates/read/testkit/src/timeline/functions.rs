@@ -176,6 +176,27 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "hostPtr:pointer@host-freed",
     ),
     (
+        "mstxMemHeapRegister",
+        "mstx",
+        "plain",
+        "",
+        "device:uint address:uint desc:heap",
+    ),
+    (
+        "mstxMemRegionsRegister",
+        "mstx",
+        "plain",
+        "",
+        "device:uint address:uint desc:regions",
+    ),
+    (
+        "mstxMemRegionsUnregister",
+        "mstx",
+        "plain",
+        "",
+        "desc:region-refs",
+    ),
+    (
         "aclrtMemPoolMallocAsync",
         "memory",
         "task",

@@ -114,7 +114,7 @@ fn named_library(name: &str) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// The list of libraries for `LD_PRELOAD`: the interposer, and those that make clients report what is wanted.
+/// The list of libraries for `LD_PRELOAD`: the interposer, and those for the wanted reports of clients.
 pub(crate) fn preloads(
     interposer: &InterposerFile,
     wanted: ClientReports,

@@ -65,7 +65,7 @@ pub(crate) struct BlockWords {
 }
 
 impl BlockWords {
-    /// What an argument of this kind describes. `None` if it leads to no memory, or to something else than addresses.
+    /// The words of an argument of this kind. `None` if it leads to no memory, or to something else than addresses.
     pub(crate) fn of(kind: ArgKind, address: usize) -> Option<Self> {
         let mut found = Self {
             words: [0; MOST * WORDS],

@@ -50,8 +50,8 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) no_mstx: bool,
 
-    /// Record the blocks of PyTorch's caching allocator: `stats --memory` then has what is allocated next to what is
-    /// reserved (`ascend-trace help pytorch`)
+    /// Record the blocks of PyTorch's caching allocator: `stats --memory` then has allocated next to reserved memory
+    /// (`ascend-trace help pytorch`)
     #[arg(long)]
     pub(crate) pools: bool,
 

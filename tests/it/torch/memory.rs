@@ -1,4 +1,4 @@
-//! `--pools`: what the caching allocator has reserved and allocated, judged by PyTorch's own counters.
+//! `--pools`: reserved and allocated memory of the caching allocator, judged by PyTorch's own counters.
 
 use std::ffi::OsStr;
 
@@ -15,9 +15,10 @@ fn memory_program(python: &OsStr, words: &[&str]) -> Run {
     let home = soft().lib.parent().expect("the folder of a CANN");
     program(python, &[&[file.as_str()][..], words].concat())
         .variable("ASCEND_HOME_PATH", text(home))
+        .variable("ASCEND_OPP_PATH", text(&home.join("opp")))
 }
 
-/// What the program counted, and what the recording has. The program prints the same alone.
+/// The counts of the program, and its recording. The program prints the same alone.
 #[track_caller]
 fn counted(run_it: Run, options: &[&str]) -> (Value, Recording) {
     let bare = run_it.clone().bare().expect(0);

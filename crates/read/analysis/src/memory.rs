@@ -1,7 +1,7 @@
 //! Memory that a program allocates: how much is in use and when, and for which place in the program.
 //!
-//! Memory counts by its address, or by the handle of physical memory. What a framework reserves counts as one allocation. Blocks that
-//! it reports in this memory are a place of their own. A reset of the device frees nothing.
+//! Memory counts by its address, or by the handle of physical memory. Memory that a framework reserves counts as one allocation. Blocks that
+//! it reports in this memory are a separate place. A reset of the device frees nothing.
 
 mod active_modules;
 mod blocks;

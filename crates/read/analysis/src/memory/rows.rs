@@ -57,7 +57,7 @@ pub struct PlaceMemory {
 }
 
 table_row! {
-/// Memory that an allocator of the program has reserved on a device, and what it has given out of it.
+/// Memory that an allocator of the program has reserved on a device, and the blocks that it has given out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolMemory {
     ..place!();

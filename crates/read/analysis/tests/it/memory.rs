@@ -231,7 +231,7 @@ fn physical_memory_is_in_use_until_its_handle_and_its_addresses_are_given_back()
     assert_eq!(curve.bounds((40_000, 40_000)).most, 0);
 }
 
-/// A timeline whose reports of blocks have their words as texts, as a recording has them.
+/// A timeline. Reports of blocks have their words as texts, as in a recording.
 fn with_reports(text: &str) -> Trace {
     let mut timeline = Timeline::parse(text).unwrap();
     for row in &mut timeline.rows {

@@ -5,6 +5,8 @@
 //! Free memory that is no longer needed, or use smaller batches. The free ranges between the addresses in use may be large enough
 //! together, and each of them too small. Then the memory is fragmented: use one large allocation, or a pool.
 //!
+//! With `--pools`, the finding also has the memory that allocators of the process, such as PyTorch's, had reserved and not given out.
+//!
 //! Other processes and the runtime use memory of the device, too, and the recording does not show it. Frameworks such as
 //! PyTorch free memory of their cache after such an error, and try again.
 
@@ -189,7 +191,11 @@ fn with_holders(plain: &str, refused: &RefusedAllocation) -> String {
         ),
         false => String::new(),
     };
-    format!("{plain}: the process had {in_use} in use there{held}{gaps}")
+    let unused = refused.unused_bytes.filter(|it| *it > 0);
+    let unused = unused.map_or_else(String::new, |it| {
+        format!("; its allocators had reserved {} of this and not given it out", bytes(it))
+    });
+    format!("{plain}: the process had {in_use} in use there{held}{gaps}{unused}")
 }
 
 fn holder(held: &HeldMemory) -> String {

@@ -139,6 +139,28 @@ fn memory_in_many_gaps_is_named() {
     assert!(found[0].what.ends_with(gaps), "{found:?}");
 }
 
+/// Blocks are reported with texts, which a timeline does not have.
+#[test]
+fn reserved_memory_that_is_not_used_is_named() {
+    let calls = "t1: aclrtMalloc(64,1000)[0..10us] mstxMemRegionsRegister(9,1000,16)[11us..12us] aclrtMalloc(600,0)[40us..45us]=207001";
+    let mut timeline = Timeline::parse(calls).unwrap();
+    for row in &mut timeline.rows {
+        if let Row::Call(call) = row
+            && call.begin_ns == 11_000
+        {
+            call.strings = vec![Some("[0, 1000, 16]".into())];
+        }
+    }
+    let trace = timeline.trace();
+    let found = Findings::default().of(&Window::whole(&trace));
+    let found: Vec<_> = found
+        .iter()
+        .filter(|it| it.check == "out-of-memory")
+        .collect();
+    let unused = "; its allocators had reserved 48 B of this and not given it out";
+    assert!(found[0].what.ends_with(unused), "{found:?}");
+}
+
 #[test]
 fn an_allocation_that_failed_for_another_reason_is_a_failed_call() {
     assert_eq!(found("t1: aclrtMalloc(64,0)[0..1us]=107000", true), []);

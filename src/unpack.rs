@@ -29,9 +29,17 @@ const DEMO_FILE: &str = "ascend-trace-demo";
 const MARKS_FILE: &str = "libmspti.so";
 /// The name that clients look for there before they report the blocks of their allocators (torch_npu).
 const BLOCKS_FILE: &str = "libascend_kernel_hook.so";
-/// Files that report ranges of PyTorch from inside an interpreter.
-const PYTHON_FILES: [(&str, &str); 2] = [
+/// Files that report ranges of PyTorch and MindSpore from inside an interpreter.
+const PYTHON_FILES: [(&str, &str); 4] = [
     ("sitecustomize.py", include_str!("python/sitecustomize.py")),
+    (
+        "ascend_trace_ranges.py",
+        include_str!("python/ascend_trace_ranges.py"),
+    ),
+    (
+        "ascend_trace_mindspore.py",
+        include_str!("python/ascend_trace_mindspore.py"),
+    ),
     (
         "ascend_trace_torch.py",
         include_str!("python/ascend_trace_torch.py"),

@@ -1,163 +1,18 @@
 # Ranges of a program that uses PyTorch: steps, phases, modules, the loading of data and `record_function`.
-#
-# Nothing is imported before the program imports torch, and nothing is done where that fails. The functions that
-# take the ranges are in the library that `ascend-trace` preloads.
 import sys
-from importlib.machinery import ModuleSpec
 
-# What a range is, as `ascend_trace_format::range::RangeKind` has it.
-STEP, PHASE, MODULE, LOADER, FUNCTION, FETCH = range(1, 7)
+from ascend_trace_ranges import FETCH, FUNCTION, LOADER, MODULE, PHASE, Teller, install, passing, text_of
 
 # Names of `record_function` that PyTorch itself gives to what it does.
 LOADER_PREFIX = "enumerate(DataLoader)#"
 OPTIMIZER_PREFIX = "Optimizer.step#"
 
 
-class _Told(ModuleSpec):
-    """The spec of a module that tells when its import is over.
-
-    The import system clears `_initializing` last, whether or not the module could be run. No frame of this file is
-    on the stack while the module runs, so errors of the import look as they always do.
-    """
-
-    def __setattr__(self, name, value):
-        ModuleSpec.__setattr__(self, name, value)
-        if name == "_initializing" and not value:
-            then = self.__dict__.pop("_ascend_trace_then", None)
-            self.__class__ = ModuleSpec
-            if then is not None and self.name in sys.modules:
-                try:
-                    then(sys.modules[self.name])
-                except Exception:
-                    pass
-
-
-class _Finder:
-    """Waits for modules by name, and leaves the finding to the others."""
-
-    def __init__(self, wanted):
-        self.wanted = wanted
-
-    def find_spec(self, name, path=None, target=None):
-        then = self.wanted.pop(name, None)
-        if not self.wanted:
-            sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
-        if then is None:
-            return None
-        for finder in list(sys.meta_path):
-            find = getattr(finder, "find_spec", None)
-            spec = None if find is None or finder is self else find(name, path, target)
-            if spec is not None:
-                if type(spec) is ModuleSpec:
-                    spec.__dict__["_ascend_trace_then"] = then
-                    spec.__class__ = _Told
-                return spec
-        return None
-
-
-def watch():
-    """Has ranges told once the program has imported torch."""
-    sys.meta_path.insert(0, _Finder({"torch": _torch_is_there}))
-
-
-def _torch_is_there(torch):
-    teller = _Teller.find()
-    if teller is None:
-        return
-    for install in (_functions, _optimizers, _modules, _backward):
-        try:
-            install(torch, teller)
-        except Exception:
-            pass
-    later = {}
-    for name, install in (
-        ("torch.utils.data.dataloader", _loaders),
-        ("torch.utils.data._utils.fetch", _fetchers),
-    ):
-        module = sys.modules.get(name)
-        then = lambda module, install=install: install(module, teller)
-        if module is None:
-            later[name] = then
-            continue
-        try:
-            then(module)
-        except Exception:
-            pass
-    if later:
-        sys.meta_path.insert(0, _Finder(later))
-
-
-class _Teller:
-    """Tells ranges to the tracer, with what it takes to know when a step ends."""
-
-    def __init__(self, begin, end, forget, turn, over, name_thread):
-        import atexit
-        import threading
-
-        self.begin, self.end, self.forget, self.name_thread = begin, end, forget, name_thread
-        self.turn, self.over = turn, over
-        # The thread that has steps: the first one that begins something.
-        self.here, self.thread = threading.get_ident, None
-        # The optimizer whose steps end those of the program, and another one that has made one since.
-        self.optimizer = self.other = None
-        self.step, self.number, self.since = 0, 0, 0
-        # What comes after the last step of an optimizer is none.
-        atexit.register(lambda: self.forget(self.step))
-
-    @classmethod
-    def find(cls):
-        import ctypes
-
-        # The calls are short: the interpreter's lock is kept.
-        own = ctypes.PyDLL(None)
-        try:
-            begin, end, forget, turn, over, name_thread = (
-                own.ascend_trace_range_begin,
-                own.ascend_trace_range_end,
-                own.ascend_trace_range_forget,
-                own.ascend_trace_range_turn,
-                own.ascend_trace_range_over,
-                own.ascend_trace_thread_name,
-            )
-        except AttributeError:
-            return None
-        begin.restype, begin.argtypes = ctypes.c_uint64, (ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64)
-        end.restype, end.argtypes = ctypes.c_uint64, (ctypes.c_uint64,)
-        forget.restype, forget.argtypes = None, (ctypes.c_uint64,)
-        turn.restype, turn.argtypes = None, (ctypes.c_char_p, ctypes.py_object)
-        over.restype, over.argtypes = None, ()
-        name_thread.restype, name_thread.argtypes = None, (ctypes.c_char_p,)
-        return cls(begin, end, forget, turn, over, name_thread)
-
-    def begins(self):
-        """Something of a step begins: the loading of data, or a phase."""
-        if self.step:
-            return
-        here = self.here()
-        if self.thread is None:
-            self.thread = here
-        if self.thread == here:
-            # What came since the step before belongs to it.
-            self.step = self.begin(STEP, b"step %d" % self.number, self.since)
-
-    def optimized(self, optimizer):
-        """An optimizer has made its step. Others may follow in the same step of the program."""
-        if self.thread != self.here() or not self.step:
-            return
-        key = id(optimizer)
-        # The first one may have done its work, and another go on.
-        if self.optimizer is None or self.other == key:
-            self.optimizer = key
-        if self.optimizer != key:
-            self.other = self.other or key
-            return
-        self.other = None
-        self.since = self.end(self.step)
-        self.step, self.number = 0, self.number + 1
-
-
-def _text(name):
-    return str(name).encode("utf-8", "replace").replace(b"\0", b" ")
+def torch_is_there(torch):
+    teller = Teller.find()
+    if teller is not None:
+        later = (("torch.utils.data.dataloader", _loaders), ("torch.utils.data._utils.fetch", _fetchers))
+        install(torch, teller, (_functions, _optimizers, _modules, _backward), later)
 
 
 def _functions(torch, teller):
@@ -177,7 +32,7 @@ def _functions(torch, teller):
         if name.startswith(OPTIMIZER_PREFIX):
             teller.begins()
             return begin(PHASE, b"optimizer", 0)
-        return begin(FUNCTION, _text(name), 0)
+        return begin(FUNCTION, text_of(name), 0)
 
     @functools.wraps(enter)
     def __enter__(self):
@@ -200,7 +55,7 @@ def _functions(torch, teller):
 
 def _optimizers(torch, teller):
     def after(optimizer, args, kwargs):
-        teller.optimized(optimizer)
+        teller.optimized(id(optimizer))
 
     # The package hides the module's name.
     sys.modules["torch.optim.optimizer"].register_optimizer_step_post_hook(after)
@@ -229,7 +84,7 @@ def _modules(torch, teller):
         kind = type(root).__name__
         for name, module in root.named_modules():
             key = id(module)
-            text = _text(f"{name} ({type(module).__name__})" if name else kind)
+            text = text_of(f"{name} ({type(module).__name__})" if name else kind)
             names[key] = weakref.ref(module, lambda _, key=key: names.pop(key, None)), text
 
     def name_of(module):
@@ -437,36 +292,10 @@ def _compiling(torch):
     return getattr(getattr(torch, "compiler", None), "is_compiling", None) or (lambda: False)
 
 
-def _passing(function, kind, name, teller, first=None, compiling=lambda: False, last=lambda: None):
-    """The function with a range around it. Errors that pass show no frame of this file."""
-    import functools
-
-    begin, end = teller.begin, teller.end
-
-    @functools.wraps(function)
-    def around(*args, **kwargs):
-        if compiling():
-            return function(*args, **kwargs)
-        if first is not None:
-            first()
-        number = begin(kind, name, 0)
-        try:
-            return function(*args, **kwargs)
-        except BaseException as error:
-            if error.__traceback__ is not None:
-                error.__traceback__ = error.__traceback__.tb_next
-            raise
-        finally:
-            last()
-            end(number)
-
-    return around
-
-
 def _backward(torch, teller):
     autograd, compiling = torch.autograd, _compiling(torch)
     for name in ("backward", "grad"):
-        around = _passing(getattr(autograd, name), PHASE, b"backward", teller, teller.begins, compiling, teller.over)
+        around = passing(getattr(autograd, name), PHASE, b"backward", teller, teller.begins, compiling, teller.over)
         setattr(autograd, name, around)
 
 
@@ -475,7 +304,7 @@ def _loaders(module, teller):
     base = module._BaseDataLoaderIter
     code = getattr(base.__next__, "__code__", None)
     if code is not None and "record_function" not in code.co_names:
-        base.__next__ = _passing(base.__next__, LOADER, b"dataloader", teller, teller.begins)
+        base.__next__ = passing(base.__next__, LOADER, b"dataloader", teller, teller.begins)
 
 
 def _fetchers(module, teller):
@@ -495,4 +324,4 @@ def _fetchers(module, teller):
 
     for kind in ("_IterableDatasetFetcher", "_MapDatasetFetcher"):
         fetcher = getattr(module, kind)
-        fetcher.fetch = _passing(fetcher.fetch, FETCH, b"fetch", teller, first)
+        fetcher.fetch = passing(fetcher.fetch, FETCH, b"fetch", teller, first)

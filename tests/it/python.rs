@@ -1,4 +1,4 @@
-//! `--python`: the hook inside interpreters, on a stand-in for torch.
+//! `--python`: the hook inside interpreters, on stand-ins for torch and MindSpore.
 
 use std::path::Path;
 
@@ -7,15 +7,20 @@ use crate::support::tables::CsvRow;
 use crate::support::{Recording, Run};
 use crate::ways::tool_in_path;
 
-/// A test program, on the stand-in.
-#[expect(clippy::print_stderr, reason = "skipped tests say why")]
+/// The test program for torch, on the stand-in.
 fn program(words: &[&str]) -> Option<Run> {
+    program_of("hooked.py", words)
+}
+
+/// A test program, on the stand-ins.
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
+fn program_of(name: &str, words: &[&str]) -> Option<Run> {
     let Some(python) = tool_in_path("python3") else {
         eprintln!("skipped: there is no python3");
         return None;
     };
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-    let script = programs.join("hooked.py");
+    let script = programs.join(name);
     let words = [&["-B", script.to_str().unwrap()][..], words].concat();
     let stand_in = programs.join("stand_in");
     Some(
@@ -104,4 +109,44 @@ fn a_torch_that_cannot_be_imported_fails_as_it_does_without() {
 fn without_the_option_no_range_is_recorded() {
     let Some(run_it) = program(&[]) else { return };
     assert!(ranges(&run_it.compared()).is_empty());
+}
+
+/// Steps by the program's own loop, by a trainer, by a graph, and two in one call; cells by their names.
+#[test]
+fn cells_of_mindspore_are_ranges_and_optimizers_end_steps() {
+    let Some(run_it) = program_of("hooked_mindspore.py", &[]) else {
+        return;
+    };
+    let recording = run_it.options(&["--python"]).compared();
+    let ranges = ranges(&recording);
+    let all = ranges
+        .iter()
+        .map(|row| (row.text("kind"), row.text("name")));
+    let all: Vec<_> = all.collect();
+    let count = |kind: &str, name: &str| all.iter().filter(|it| **it == (kind, name)).count();
+    let steps: Vec<_> = all.iter().filter(|it| it.0 == "step").collect();
+    // The last one has no end.
+    let names = [
+        "step 0", "step 1", "step 2", "step 3", "step 4", "step 5", "step 6",
+    ];
+    assert_eq!(
+        steps,
+        names.map(|name| ("step", name)).iter().collect::<Vec<_>>()
+    );
+    for (kind, name, number) in [
+        ("phase", "forward", 6),
+        ("phase", "backward", 6),
+        ("phase", "optimizer", 6),
+        ("module", "Net", 2),
+        ("module", "fc1 (Dense)", 2),
+        ("module", "network.fc1 (Dense)", 4),
+        ("module", "network.fc2 (Dense)", 3),
+        ("module", "TrainOneStep", 2),
+        ("module", "Epoch", 1),
+        ("loader", "dataloader", 3),
+        ("function", "TrainOneStep.construct", 1),
+        ("function", "told", 1),
+    ] {
+        assert_eq!(count(kind, name), number, "{kind} {name}: {all:?}");
+    }
 }

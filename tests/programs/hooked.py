@@ -1,4 +1,5 @@
 # Three steps of a loop on the stand-in for torch, errors on the way, and a worker that fetches.
+import importlib.util
 import os
 import sys
 import traceback
@@ -7,6 +8,8 @@ import sitecustomize
 
 print(sitecustomize.MARK)
 print([entry for entry in sys.path if "ascend" in entry], [name for name in sys.modules if "ascend" in name])
+# Some programs look for a package first, and import it later.
+print(importlib.util.find_spec("torch").name)
 
 import torch
 

@@ -1,0 +1,77 @@
+# Steps of each kind on the stand-in for MindSpore, with errors on the way.
+import importlib.util
+import sys
+import traceback
+
+# Some programs look for a package first, and import it later.
+print(importlib.util.find_spec("mindspore").name, [name for name in sys.modules if "ascend" in name])
+
+import mindspore
+from mindspore import context, nn
+
+print(type(mindspore.__spec__).__name__)
+executor = mindspore.graph.api._pynative_executor
+
+
+class Dense(nn.Cell):
+    def construct(self, value):
+        if value == "bad":
+            raise ValueError("a bad value")
+        return value
+
+
+class Net(nn.Cell):
+    pass
+
+
+class TrainOneStep(nn.Cell):
+    def construct(self, value):
+        loss = self.network(value)
+        self.optimizer(executor.grad(self.network, loss))
+        return loss
+
+
+class Epoch(nn.Cell):
+    """A cell that makes two steps in one call."""
+
+    def construct(self, value):
+        for _ in range(2):
+            value = self.network(value)
+            self.optimizer(executor.grad(self.network, value))
+        return value
+
+
+class Recomputed(nn.Cell):
+    """A cell of a graph, with its optimizer in it."""
+
+    def construct(self, value):
+        return mindspore.graph.api._JitExecutor(TrainOneStep.construct, self)(value)
+
+
+def told(action):
+    try:
+        action()
+    except Exception as error:
+        # Before 3.11 a frame that lets an error pass cannot be taken out.
+        new = sys.version_info >= (3, 11)
+        print(traceback.format_exc() if new else repr(error), flush=True)
+
+
+net, optimizer = Net(fc1=Dense(), fc2=Dense()), nn.Optimizer()
+# Steps 0 and 1: the program's own loop.
+for value in mindspore.dataset.engine.iterators.Iterator(1, 2):
+    optimizer(executor.grad(net, net(value)))
+# Step 2, and step 3 in a graph.
+trainer = TrainOneStep(network=net, optimizer=optimizer)
+print(trainer(3))
+context.mode = context.GRAPH_MODE
+print(trainer(4))
+context.mode = mindspore.PYNATIVE_MODE
+# Steps 4 and 5, and 6.
+print(Epoch(network=net, optimizer=optimizer)(5))
+print(Recomputed(network=net, optimizer=optimizer)(6))
+# None of these is a step.
+told(lambda: net("bad"))
+told(lambda: executor.grad(net, None))
+told(lambda: optimizer(None))
+print(mindspore.graph.api._JitExecutor(told)(7), nn.Cell.__call__.__name__, flush=True)

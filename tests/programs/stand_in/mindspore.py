@@ -1,0 +1,80 @@
+# As much of MindSpore's shape as the hook of `ascend-trace --python` looks at, for hosts without MindSpore.
+import sys
+import types
+
+
+def module(name):
+    made = sys.modules["mindspore." + name] = types.ModuleType("mindspore." + name)
+    parent, _, last = ("mindspore." + name).rpartition(".")
+    setattr(sys.modules[parent], last, made)
+    return made
+
+
+for name in ("context", "dataset", "dataset.engine", "dataset.engine.iterators", "graph", "graph.api", "nn", "nn.optim"):
+    module(name)
+module("nn.optim.optimizer")
+
+PYNATIVE_MODE, GRAPH_MODE = 1, 0
+context.GRAPH_MODE, context.mode = GRAPH_MODE, PYNATIVE_MODE
+context._get_mode = lambda: context.mode
+
+
+class Cell:
+    def __init__(self, **children):
+        self._cells = children
+        self.__dict__.update(children)
+
+    def cells_and_names(self, cells=None, name_prefix=""):
+        yield name_prefix, self
+        for name, child in self._cells.items():
+            yield from child.cells_and_names(cells, name_prefix + "." + name if name_prefix else name)
+
+    def construct(self, value):
+        for child in self._cells.values():
+            value = child(value)
+        return value
+
+    def __call__(self, *args):
+        if context.mode == GRAPH_MODE:
+            return args[0]
+        return self.construct(*args)
+
+
+class Optimizer(Cell):
+    def construct(self, gradients):
+        if gradients is None:
+            raise TypeError("no gradients")
+        return True
+
+
+class _PyNativeExecutor:
+    def grad(self, function, value):
+        if value is None:
+            raise RuntimeError("nothing to go back from")
+        return value
+
+
+class _JitExecutor:
+    def __init__(self, fn, shard_parent_obj=None):
+        self.fn, self.shard_parent_obj = fn, shard_parent_obj
+
+    def __call__(self, *args):
+        return args[-1]
+
+
+class Iterator:
+    def __init__(self, *items):
+        self.items = list(items)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self.items:
+            raise StopIteration
+        return self.items.pop(0)
+
+
+nn.Cell, nn.Optimizer, sys.modules["mindspore.nn.optim.optimizer"].Optimizer = Cell, Optimizer, Optimizer
+graph.api._JitExecutor, graph.api._pynative_executor = _JitExecutor, _PyNativeExecutor()
+dataset.engine.iterators.Iterator = Iterator

@@ -107,6 +107,11 @@ pub(crate) fn execute(
     outcome
 }
 
+/// Whether there is an operator of this name.
+pub(crate) fn exists(operator: &str) -> bool {
+    known(operator).is_some()
+}
+
 /// The operators that know a name. Their library is loaded for the first name.
 fn known(operator: &str) -> Option<(&'static dyn NamedOperators, &'static str)> {
     if OFFERED.get().is_none() {

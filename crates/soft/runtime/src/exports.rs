@@ -12,6 +12,7 @@ mod event;
 mod graph;
 mod graph_classes;
 mod graph_engine;
+mod graph_operators;
 mod hal;
 mod hccl;
 mod init;

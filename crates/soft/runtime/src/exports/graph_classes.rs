@@ -101,24 +101,6 @@ done! {
     "_ZN2ge12GEInitializeERKSt3mapISsSsSt4lessISsESaISt4pairIKSsSsEEE"
 }
 
-/// `ge::OperatorFactory::IsExistOp`: no operator of a graph exists.
-macro_rules! unknown {
-    ($($symbol:literal),+) => {
-        $(const _: () = {
-            // SAFETY: as above.
-            #[unsafe(export_name = $symbol)]
-            extern "C" fn exists() -> bool {
-                false
-            }
-        };)+
-    };
-}
-
-unknown! {
-    "_ZN2ge15OperatorFactory9IsExistOpEPKc",
-    "_ZN2ge15OperatorFactory9IsExistOpERKSs"
-}
-
 empty! {
     "ge::TensorDesc::TensorDesc":
         "_ZN2ge10TensorDescC1ENS_5ShapeENS_6FormatENS_8DataTypeE",
@@ -196,9 +178,6 @@ ended! {
         "_ZN2ge11GraphBufferC1Ev";
     "ge::GraphBuffer::~GraphBuffer":
         "_ZN2ge11GraphBufferD1Ev";
-    "ge::OperatorFactory::CreateOperator":
-        "_ZN2ge15OperatorFactory14CreateOperatorEPKcS2_",
-        "_ZN2ge15OperatorFactory14CreateOperatorERKSsS2_";
     "ge::Graph::RemoveEdge":
         "_ZN2ge5Graph10RemoveEdgeERNS_5GNodeEiS2_i";
     "ge::Graph::RemoveNode":
@@ -287,28 +266,8 @@ ended! {
         "_ZN2ge8Operator28RequiredAttrWithTypeRegisterEPKcS2_";
     "ge::Operator::SetAttr":
         "_ZN2ge8Operator7SetAttrEPKcRKNS_6TensorE",
-        "_ZN2ge8Operator7SetAttrEPKcRKNS_8DataTypeE",
-        "_ZN2ge8Operator7SetAttrEPKcRKSt6vectorINS_8DataTypeESaIS4_EE",
         "_ZN2ge8Operator7SetAttrEPKcRKSt6vectorIS3_IlSaIlEESaIS5_EE",
-        "_ZN2ge8Operator7SetAttrEPKcRKSt6vectorIfSaIfEE",
-        "_ZN2ge8Operator7SetAttrEPKcRKSt6vectorIiSaIiEE",
-        "_ZN2ge8Operator7SetAttrEPKcRKSt6vectorIlSaIlEE",
-        "_ZN2ge8Operator7SetAttrEPKcS2_",
-        "_ZN2ge8Operator7SetAttrEPKcb",
-        "_ZN2ge8Operator7SetAttrEPKcf",
-        "_ZN2ge8Operator7SetAttrEPKci",
-        "_ZN2ge8Operator7SetAttrEPKcj",
-        "_ZN2ge8Operator7SetAttrEPKcl",
-        "_ZN2ge8Operator7SetAttrERKSsRKSt6vectorISsSaISsEE",
-        "_ZN2ge8Operator7SetAttrERKSsRKSt6vectorIbSaIbEE",
-        "_ZN2ge8Operator7SetAttrERKSsRKSt6vectorIfSaIfEE",
-        "_ZN2ge8Operator7SetAttrERKSsRKSt6vectorIiSaIiEE",
-        "_ZN2ge8Operator7SetAttrERKSsRKSt6vectorIlSaIlEE",
-        "_ZN2ge8Operator7SetAttrERKSsS2_",
-        "_ZN2ge8Operator7SetAttrERKSsb",
-        "_ZN2ge8Operator7SetAttrERKSsf",
-        "_ZN2ge8Operator7SetAttrERKSsi",
-        "_ZN2ge8Operator7SetAttrERKSsl";
+        "_ZN2ge8Operator7SetAttrERKSsRKSt6vectorIbSaIbEE";
     "ge::Operator::SetInput":
         "_ZN2ge8Operator8SetInputEPKcRKS0_",
         "_ZN2ge8Operator8SetInputEPKcjRKS0_",
@@ -401,18 +360,7 @@ ended! {
         "_ZNK2ge8Operator19GetDynamicOutputNumERKSs";
     "ge::Operator::GetAttr":
         "_ZNK2ge8Operator7GetAttrEPKcRNS_6TensorE",
-        "_ZNK2ge8Operator7GetAttrEPKcRNS_8DataTypeE",
-        "_ZNK2ge8Operator7GetAttrEPKcRSt6vectorINS_8DataTypeESaIS4_EE",
-        "_ZNK2ge8Operator7GetAttrEPKcRSt6vectorIS3_IlSaIlEESaIS5_EE",
-        "_ZNK2ge8Operator7GetAttrEPKcRSt6vectorIfSaIfEE",
-        "_ZNK2ge8Operator7GetAttrEPKcRSt6vectorIiSaIiEE",
-        "_ZNK2ge8Operator7GetAttrEPKcRSt6vectorIlSaIlEE",
-        "_ZNK2ge8Operator7GetAttrEPKcRb",
-        "_ZNK2ge8Operator7GetAttrEPKcRf",
-        "_ZNK2ge8Operator7GetAttrEPKcRi",
-        "_ZNK2ge8Operator7GetAttrEPKcRl",
-        "_ZNK2ge8Operator7GetAttrERKSsRSs",
-        "_ZNK2ge8Operator7GetAttrERKSsRSt6vectorISsSaISsEE";
+        "_ZNK2ge8Operator7GetAttrEPKcRSt6vectorIS3_IlSaIlEESaIS5_EE";
     "ge::Operator::GetName":
         "_ZNK2ge8Operator7GetNameERNS_12AscendStringE",
         "_ZNK2ge8Operator7GetNameEv";

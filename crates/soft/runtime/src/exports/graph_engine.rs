@@ -15,7 +15,7 @@ use crate::sync::{Mutex, lock};
 /// `ge::graphStatus`.
 pub(super) type GraphStatus = u32;
 pub(super) const GRAPH_SUCCESS: GraphStatus = 0;
-const GRAPH_FAILED: GraphStatus = u32::MAX;
+pub(super) const GRAPH_FAILED: GraphStatus = u32::MAX;
 
 /// A shared pointer: the object, and the control block.
 pub(super) type SharedPointer = [usize; 2];

@@ -149,6 +149,34 @@ pub(super) fn gathered(
     })
 }
 
+/// One number where the class of an element is, and another one where it is not.
+pub(super) fn one_hot(
+    call: &mut Call,
+    [x, on, off]: [Operand; 3],
+    classes: usize,
+    along: usize,
+    out: Operand,
+) -> Outcome {
+    let [_, inner] = around(out.shape(), along);
+    let elements = out.elements();
+    call.dense(
+        vec![x, on, off],
+        vec![out],
+        0,
+        move |values: &[Vec<i64>]| {
+            let each = |at: usize| {
+                let (row, class) = (at / inner, at / inner % classes);
+                let number = row / classes * inner + at % inner;
+                match values[0][number] == class as i64 {
+                    true => values[1][0],
+                    false => values[2][0],
+                }
+            };
+            vec![(0..elements).map(each).collect()]
+        },
+    )
+}
+
 operators! {
     aclnnIndexSelect |call, x: Input, along: i64, index: Input, out: Output| {
         rows(call, &x, along, &index, &out)
@@ -260,19 +288,8 @@ operators! {
     aclnnNonzero |call, x: In, out: Written| nonzero(call, [x, out], false);
     aclnnNonzeroV2 |call, x: In, out: Written| nonzero(call, [x, out], true);
     aclnnOneHot |call, x: Input, classes: i64, on: Input, off: Input, axis: i64, out: Output| {
-        let classes = classes.max(0) as usize;
-        let rank = out.rank();
-        let along = if axis < 0 { rank - 1 } else { axis as usize };
-        let [_, inner] = around(out.shape(), along);
-        let elements = out.elements();
-        call.dense(vec![x, on, off], vec![out], 0, move |values: &[Vec<i64>]| {
-            let each = |at: usize| {
-                let (row, class) = (at / inner, at / inner % classes);
-                let number = row / classes * inner + at % inner;
-                if values[0][number] == class as i64 { values[1][0] } else { values[2][0] }
-            };
-            vec![(0..elements).map(each).collect()]
-        })
+        let along = if axis < 0 { out.rank() - 1 } else { axis as usize };
+        one_hot(call, [x, on, off], classes.max(0) as usize, along, out)
     };
     aclnnRepeatInterleave |call, x: Input, times: Input, _size: i64, out: Output| {
         let flat = flattened(&x);

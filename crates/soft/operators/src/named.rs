@@ -1,17 +1,19 @@
 //! Operators that are called by name: PyTorch calls them for tensors in a device's own formats and for some operators,
-//! ONNX Runtime for all.
+//! MindSpore for some, ONNX Runtime for all.
 
 mod batch_norms;
 mod dropout;
 mod elements;
 mod gradients;
 mod images;
+mod layers;
 mod losses;
 mod moves;
 mod others;
 mod products;
 mod reductions;
 mod rows;
+mod updates;
 
 use softacl_base::arguments::Arguments;
 use softacl_base::call::Call;
@@ -36,12 +38,14 @@ const GROUPS: &[&[NamedOperator]] = &[
     gradients::OPERATORS,
     gradients::WITH_ATTRIBUTES,
     images::OPERATORS,
+    layers::OPERATORS,
     losses::OPERATORS,
     moves::OPERATORS,
     others::OPERATORS,
     products::OPERATORS,
     reductions::OPERATORS,
     rows::OPERATORS,
+    updates::OPERATORS,
 ];
 
 /// Computes each element of the output from those of the first `N` inputs, which broadcast.

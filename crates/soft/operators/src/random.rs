@@ -132,6 +132,21 @@ fn mask(call: &mut Call, seed: SeedSource, dropped: f64, out: Written) -> Outcom
     })
 }
 
+/// The same; the share that stays is a tensor.
+pub(super) fn mask_by(
+    call: &mut Call,
+    [seed, offset]: [i64; 2],
+    kept: Operand,
+    out: Written,
+) -> Outcome {
+    let (seed, out) = (SeedSource::given(seed, offset), call.output(out)?);
+    made(call, seed, vec![kept], out, |index, source, values| {
+        let dropped = 1.0 - at(&values[0], 0);
+        let bit = |bit: usize| u8::from(source.uniform(index * 8 + bit, 0) >= dropped) << bit;
+        f64::from((0..8).map(bit).sum::<u8>())
+    })
+}
+
 /// The same with a seed and an offset from the host.
 pub(super) fn mask_from(
     call: &mut Call,

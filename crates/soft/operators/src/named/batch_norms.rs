@@ -9,10 +9,18 @@ use softacl_base::status::require;
 
 pub(super) const OPERATORS: &[NamedOperator] = &[
     ("BNInfer", normal),
+    ("BNInferGrad", learnt_gradient),
     ("BNTrainingReduce", sums),
     ("BNTrainingReduceGrad", normal_gradient),
     ("BNTrainingUpdate", trained_normal),
     ("BNTrainingUpdateGrad", normal_sums),
+    ("BatchNorm", |call, all| {
+        require(
+            all.attributes.integer("is_training", 1) == 0,
+            "BatchNorm of a training is not supported",
+        )?;
+        normal(call, all)
+    }),
 ];
 
 /// Computes channel by channel: of rows of tensors and a number each of others, a row of the first output, if that is
@@ -140,6 +148,28 @@ fn normal(call: &mut Call, all: &Arguments<'_>) -> Outcome {
                     .iter()
                     .map(|x| (x - mean) * rstd * scale + offset)
                     .collect(),
+                Vec::new(),
+            )
+        },
+    )
+}
+
+/// The gradient of the input of batch norm by learnt values: the inputs are the gradient, the scale and the variance.
+fn learnt_gradient(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let eps = all.attributes.float("epsilon");
+    let row = all.outputs.first().copied();
+    by_channel(
+        call,
+        [&all.inputs[..1], &all.inputs[1..]],
+        row,
+        &[],
+        move |rows, numbers| {
+            let &[scale, variance, ..] = numbers else {
+                return (Vec::new(), Vec::new());
+            };
+            let factor = scale / (variance + eps).sqrt();
+            (
+                rows[0].iter().map(|grad| grad * factor).collect(),
                 Vec::new(),
             )
         },

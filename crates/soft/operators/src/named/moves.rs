@@ -2,7 +2,7 @@
 
 use super::NamedOperator;
 use super::elements::same;
-use crate::indices::{gathered, indexed_by, rows as picked_rows, scatter_elements};
+use crate::indices::{gathered, indexed_by, one_hot, rows as picked_rows, scatter_elements};
 use crate::shapes::{self, arranged, flipped, halves, joined};
 use crate::sorting::sorted;
 use softacl_base::arguments::Arguments;
@@ -15,9 +15,8 @@ use softacl_base::status::{refuse, require};
 
 pub(super) const OPERATORS: &[NamedOperator] = &[
     ("AsStrided", as_strided),
-    ("BroadcastTo", |call, all| {
-        super::each(call, all, number(|[x]| x, |[x]| x))
-    }),
+    ("BroadcastTo", broadcast),
+    ("BroadcastToD", broadcast),
     ("Cast", same),
     ("ConcatD", |call, all| {
         let mut parts = Vec::new();
@@ -54,6 +53,14 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
             given.push(all.operand(call, index)?);
         }
         indexed_by(call, x, &all.integers(1), given, out)
+    }),
+    // The classes are those of the output.
+    ("OneHot", |call, all| {
+        let [x, on, off] = [0, 2, 3].map(|it| all.operand(call, it));
+        let inputs = [x?, on?, off?];
+        let out = call.output(all.output())?;
+        let along = dimension(all.attributes.integer("axis", -1), out.rank())?;
+        one_hot(call, inputs, out.shape()[along], along, out)
     }),
     ("Pack", |call, all| {
         let out = call.output(all.output())?;
@@ -126,20 +133,16 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
             Some(at % shape[dimension].max(1))
         })
     }),
-    ("TopKV2", |call, all| {
-        let x = all.operand(call, 0)?;
-        let outputs = super::two_outputs(call, all)?;
-        let is_descending = all.attributes.integer("largest", 1) != 0;
-        sorted(
-            call,
-            &x,
-            outputs,
-            all.attributes.integer("dim", -1),
-            is_descending,
-        )
-    }),
+    ("TensorMove", same),
+    ("TopK", top),
+    ("TopKV2", top),
     ("TransData", same),
-    ("Transpose", transposed),
+    ("Transpose", |call, all| {
+        transposed(call, all, all.integers(1))
+    }),
+    ("TransposeD", |call, all| {
+        transposed(call, all, all.attributes.integers("perm"))
+    }),
     ("Tril", |call, all| triangle(call, all, false)),
     ("Triu", |call, all| triangle(call, all, true)),
     // The inputs are the target and the source, each before its shape, strides and offset.
@@ -160,10 +163,20 @@ fn triangle(call: &mut Call, all: &Arguments<'_>, is_upper: bool) -> Outcome {
     shapes::triangle(call, &x, diagonal, is_upper, &out)
 }
 
-/// The order of the dimensions is the second input.
-fn transposed(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+fn broadcast(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    super::each(call, all, number(|[x]| x, |[x]| x))
+}
+
+fn top(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let x = all.operand(call, 0)?;
+    let outputs = super::two_outputs(call, all)?;
+    let is_descending = all.attributes.integer("largest", 1) != 0;
+    let along = all.attributes.integer("dim", -1);
+    sorted(call, &x, outputs, along, is_descending)
+}
+
+fn transposed(call: &mut Call, all: &Arguments<'_>, given: Vec<i64>) -> Outcome {
     let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
-    let given = all.integers(1);
     let mut order = Vec::with_capacity(given.len());
     for number in given {
         order.push(dimension(number, x.rank())?);

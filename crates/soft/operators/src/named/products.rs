@@ -6,6 +6,7 @@ use softacl_base::call::Call;
 use softacl_base::code::Outcome;
 use softacl_base::formula::float;
 use softacl_base::matmul::multiply;
+use softacl_base::operand::Operand;
 use softacl_base::status::refuse;
 
 pub(super) const OPERATORS: &[NamedOperator] = &[
@@ -14,6 +15,15 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     }),
     ("BatchMatMulV2", |call, all| {
         product(call, all, ["adj_x1", "adj_x2"])
+    }),
+    ("GEMM", |call, all| {
+        let factors = [all.operand(call, 3)?, all.operand(call, 4)?];
+        let (added, out) = (all.operand(call, 2)?, call.output(all.output())?);
+        let product = call.temporary(out.view.kind, out.shape());
+        turned_product(call, all, ["transpose_a", "transpose_b"], &product)?;
+        let [alpha, beta] = [factors[0].shaped(&[])?, factors[1].shaped(&[])?];
+        let sum = float(|[x, alpha, added, beta]| x * alpha + added * beta);
+        call.each(sum, [&product, &alpha, &added, &beta], &out)
     }),
     ("MatMul", |call, all| {
         product(call, all, ["transpose_x1", "transpose_x2"])
@@ -25,6 +35,20 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
 
 /// Products of matrices, each of which may be turned, plus a vector. The attributes say which are turned.
 fn product(call: &mut Call, all: &Arguments<'_>, attributes: [&str; 2]) -> Outcome {
+    let (bias, out) = (call.optional(all.input(2))?, call.output(all.output())?);
+    turned_product(call, all, attributes, &out)?;
+    match bias {
+        Some(bias) => call.each(float(|[x, bias]| x + bias), [&out, &bias], &out),
+        None => Ok(()),
+    }
+}
+
+fn turned_product(
+    call: &mut Call,
+    all: &Arguments<'_>,
+    attributes: [&str; 2],
+    out: &Operand,
+) -> Outcome {
     let turned = |call: &mut Call, index: usize| {
         let x = call.input(all.input(index))?;
         let Some(rows) = x.rank().checked_sub(2) else {
@@ -38,10 +62,5 @@ fn product(call: &mut Call, all: &Arguments<'_>, attributes: [&str; 2]) -> Outco
         })
     };
     let (a, b) = (turned(call, 0)?, turned(call, 1)?);
-    let (bias, out) = (call.optional(all.input(2))?, call.output(all.output())?);
-    multiply(call, a, b, out.clone(), 0)?;
-    match bias {
-        Some(bias) => call.each(float(|[x, bias]| x + bias), [&out, &bias], &out),
-        None => Ok(()),
-    }
+    multiply(call, a, b, out.clone(), 0)
 }

@@ -53,6 +53,27 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
             out.iter_mut().zip(x).for_each(|(out, x)| *out = x - total);
         })
     }),
+    // The outputs are the loss of each row, and the gradient.
+    ("SoftmaxCrossEntropyWithLogits", |call, all| {
+        let (x, target) = (all.operand(call, 0)?, all.operand(call, 1)?);
+        let outputs = super::two_outputs(call, all)?;
+        let length = x.shape().last().copied().unwrap_or(1).max(1);
+        call.dense(
+            vec![x, target],
+            outputs.into(),
+            0,
+            move |values: &[Vec<f64>]| {
+                let (mut losses, mut slopes) = (Vec::new(), Vec::new());
+                for (x, target) in values[0].chunks(length).zip(values[1].chunks(length)) {
+                    let total = log_of_sum(x);
+                    let each = x.iter().zip(target);
+                    losses.push(each.clone().map(|(x, target)| target * (total - x)).sum());
+                    slopes.extend(each.map(|(x, target)| (x - total).exp() - target));
+                }
+                vec![losses, slopes]
+            },
+        )
+    }),
     ("SoftmaxGrad", |call, all| {
         let (y, grad) = (all.operand(call, 0)?, all.operand(call, 1)?);
         let out = call.output(all.output())?;

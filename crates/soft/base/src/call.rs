@@ -21,6 +21,8 @@ pub const WORKSPACE_ALIGN: u64 = 64;
 #[derive(Default)]
 pub struct Call {
     pub arguments: Vec<Argument>,
+    /// The tensors that the program passed, with those that the work does not need, and NULL in the place of one.
+    pub tensors: usize,
     pub workspace: u64,
     pub steps: Vec<OperatorStep>,
 }

@@ -11,6 +11,11 @@ pub trait Parameter {
     type TakenValue;
 
     fn take(passed: Self::Passed, call: &mut Call) -> Outcome<Self::TakenValue>;
+
+    /// Whether a tensor is passed, or NULL in the place of one.
+    fn is_tensor(_passed: Self::Passed) -> bool {
+        false
+    }
 }
 
 /// Handles of tensors that the computation takes by itself.
@@ -18,9 +23,9 @@ pub type In = usize;
 pub type Written = usize;
 pub type Scalar = usize;
 
-/// Declares parameters that are passed as handles.
+/// Declares parameters that are passed as handles: of one tensor, or of others.
 macro_rules! handles {
-    ($($(#[$about:meta])* $name:ident: $taken:ty = $take:expr;)*) => {$(
+    ($is_tensor:literal: $($(#[$about:meta])* $name:ident: $taken:ty = $take:expr;)*) => {$(
         $(#[$about])*
         pub struct $name;
 
@@ -32,11 +37,15 @@ macro_rules! handles {
                 let take: fn(&mut Call, usize) -> Outcome<$taken> = $take;
                 take(call, passed)
             }
+
+            fn is_tensor(_passed: usize) -> bool {
+                $is_tensor
+            }
         }
     )*};
 }
 
-handles! {
+handles! { true:
     /// A tensor that is read.
     Input: Operand = Call::input;
     /// A tensor that is written.
@@ -47,6 +56,9 @@ handles! {
     Optional: Option<Operand> = Call::optional;
     /// An output that may be missing.
     Wanted: Option<Operand> = Call::wanted;
+}
+
+handles! { false:
     /// The tensors of a list.
     Inputs: Vec<Operand> = Call::inputs;
     Outputs: Vec<Operand> = Call::outputs;
@@ -68,4 +80,18 @@ macro_rules! plain {
     )*};
 }
 
-plain! { bool i8 i32 i64 u64 usize f32 f64 Text }
+plain! { bool i8 i32 i64 u64 f32 f64 Text }
+
+/// A handle that the computation takes by itself, or does not need.
+impl Parameter for usize {
+    type Passed = Self;
+    type TakenValue = Self;
+
+    fn take(passed: Self, _: &mut Call) -> Outcome<Self> {
+        Ok(passed)
+    }
+
+    fn is_tensor(passed: Self) -> bool {
+        passed == 0 || objects::tensor(passed).is_ok()
+    }
+}

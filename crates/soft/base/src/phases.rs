@@ -75,6 +75,7 @@ macro_rules! operators {
                     &workspace,
                     &made,
                     &mut |$call| {
+                        $($call.tensors += usize::from(<$type as $crate::parameters::Parameter>::is_tensor($argument));)*
                         $(let $argument = <$type as $crate::parameters::Parameter>::take($argument, $call)?;)*
                         $kernel
                     },

@@ -184,11 +184,12 @@ impl Executor {
         })
     }
 
-    /// How many of its tensors have one of the roles.
+    /// How many tensors with one of the roles the program may have passed. Those that the work does not need may have any.
     fn count(&self, roles: &[ArgumentRole]) -> usize {
-        let mut all = self.work.arguments.iter().map(|argument| argument.role);
-        let wanted = all.by_ref().filter(|role| roles.contains(role));
-        wanted.count()
+        let all = self.work.arguments.iter().map(|argument| argument.role);
+        let wanted = all.filter(|role| roles.contains(role));
+        let unused = self.work.tensors.saturating_sub(self.work.arguments.len());
+        wanted.count() + unused
     }
 }
 

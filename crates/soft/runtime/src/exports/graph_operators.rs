@@ -129,7 +129,7 @@ impl Name for SharedText {
     }
 }
 
-/// Keeps an attribute; a name that is none keeps nothing.
+/// Keeps an attribute. Without a name, it does nothing.
 fn set(operator: &Out<Operator>, name: &impl Name, value: Option<Attribute>) {
     let (Ok(operator), Some(name), Some(value)) = (operator.get(), name.name(), value) else {
         return;

@@ -1,4 +1,8 @@
 # Ranges of a program that uses MindSpore: steps, phases, cells, the graphs of `jit` and the loading of data.
+#
+# MindSpore hands operators to threads of its own, which plan them later: then nothing says in which cell an operator was
+# asked for. Phases, cells and graphs are told where the program has operators launched by the calling thread
+# (`mindspore.runtime.launch_blocking`), steps and the loading of data always.
 import sys
 
 from ascend_trace_ranges import FUNCTION, LOADER, MODULE, PHASE, Teller, install, passing, text_of
@@ -26,8 +30,8 @@ class _Around:
 
         class Open(threading.local):
             def __init__(self):
-                # The cells that are under way, and the phase around the innermost of them.
-                self.cells, self.phase = [], 0
+                # The cells that are under way, and whether a phase is around the innermost of them.
+                self.cells, self.is_in_phase = [], False
                 # Passes for gradients that are under way.
                 self.passes = 0
                 # The `id` of an optimizer that was called in a cell which is still under way.
@@ -35,6 +39,8 @@ class _Around:
 
         self.teller, self.open, self.ref = teller, Open(), weakref.ref
         self.is_graph = lambda: mindspore.context._get_mode() == mindspore.context.GRAPH_MODE
+        # The same object is there for the whole process.
+        self.launches_here = mindspore._c_expression.RuntimeConf.get_instance().is_launch_blocking
         self.known = {}
 
     def about(self, cell):
@@ -59,6 +65,10 @@ class _Around:
             known = self.ref(cell, lambda _, key=key: self.known.pop(key, None))
             self.known[key] = known, kind, text, key if kind == OPTIMIZER else optimizer
 
+    def begin(self, kind, name):
+        """A range begins, if operators are known to be those of the calling thread."""
+        return self.teller.begin(kind, name, 0) if self.launches_here() else 0
+
     def settle(self):
         """Something of a step begins: what an optimizer has ended before is over."""
         optimizer, self.open.optimizer = self.open.optimizer, 0
@@ -68,24 +78,25 @@ class _Around:
 
     def enter(self, cell):
         """A cell is called. Returns what ends with it."""
-        open_, begin = self.open, self.teller.begin
+        open_ = self.open
         kind, text, optimizer = self.about(cell)
-        entry = _Entry(cell, kind, optimizer, open_.phase)
+        entry = _Entry(cell, kind, optimizer, open_.is_in_phase)
         if kind == OPTIMIZER:
             # Some optimizers call others.
-            if not any(it.kind == OPTIMIZER for it in open_.cells):
+            entry.is_outermost = not any(it.kind == OPTIMIZER for it in open_.cells)
+            if entry.is_outermost:
                 self.teller.begins()
-                entry.phase = begin(PHASE, b"optimizer", 0)
+                entry.phase = self.begin(PHASE, b"optimizer")
         else:
             # What is computed again for gradients is a part of the backward pass.
-            if kind == PLAIN and not open_.phase and not open_.passes:
+            entry.is_outermost = kind == PLAIN and not open_.is_in_phase and not open_.passes
+            if entry.is_outermost or not open_.cells:
                 self.settle()
-                entry.phase = begin(PHASE, b"forward", 0)
-            elif not open_.cells:
-                self.settle()
+            if entry.is_outermost:
+                entry.phase = self.begin(PHASE, b"forward")
             entry.is_graph = kind == TRAINER and self.is_graph()
-            entry.module = begin(MODULE, text, 0)
-        open_.phase = entry.phase or open_.phase
+            entry.module = self.begin(MODULE, text)
+        open_.is_in_phase = open_.is_in_phase or entry.is_outermost
         open_.cells.append(entry)
         return entry
 
@@ -98,14 +109,14 @@ class _Around:
         # What is still open inside it ends with it.
         while cells.pop() is not entry:
             pass
-        open_.phase = entry.phase_around
+        open_.is_in_phase = entry.is_in_phase
         if entry.module:
             teller.end(entry.module)
         if entry.phase:
             teller.end(entry.phase)
         if is_done:
             # A graph contains its optimizer, which is not called here.
-            if entry.is_graph or (entry.kind == OPTIMIZER and entry.phase):
+            if entry.is_graph or (entry.kind == OPTIMIZER and entry.is_outermost):
                 open_.optimizer = entry.optimizer
         if not cells and open_.optimizer:
             optimizer, open_.optimizer = open_.optimizer, 0
@@ -121,36 +132,35 @@ class _Around:
 class _Entry:
     """A cell that is under way."""
 
-    __slots__ = ("cell", "kind", "optimizer", "phase_around", "phase", "module", "is_graph")
+    __slots__ = ("cell", "kind", "optimizer", "is_in_phase", "is_outermost", "phase", "module", "is_graph")
 
-    def __init__(self, cell, kind, optimizer, phase_around):
-        self.cell, self.kind, self.optimizer, self.phase_around = cell, kind, optimizer, phase_around
+    def __init__(self, cell, kind, optimizer, is_in_phase):
+        self.cell, self.kind, self.optimizer, self.is_in_phase = cell, kind, optimizer, is_in_phase
         self.phase = self.module = 0
-        self.is_graph = False
+        self.is_graph = self.is_outermost = False
 
 
-def _cells(mindspore, teller, around):
-    """Cells by their names in the cell around them, and the phases `forward` and `optimizer`."""
+def _put_around(owner, name, enter, leave):
+    """Has `enter` called before a method, and `leave` after it. Errors that pass show no frame of this file."""
     import functools
 
-    base = mindspore.nn.Cell
-    call, enter, leave = base.__call__, around.enter, around.leave
+    call = getattr(owner, name)
 
     def off():
         # A hook that does not fit is none.
-        if base.__call__ is __call__:
-            base.__call__ = call
+        if getattr(owner, name) is around:
+            setattr(owner, name, call)
 
     @functools.wraps(call)
-    def __call__(self, *args, **kwargs):
+    def around(*args, **kwargs):
+        is_done = False
         try:
-            entry = enter(self)
+            entry = enter(*args)
         except Exception:
             entry = None
             off()
-        is_done = False
         try:
-            result = call(self, *args, **kwargs)
+            result = call(*args, **kwargs)
             is_done = True
             return result
         except BaseException as error:
@@ -164,50 +174,38 @@ def _cells(mindspore, teller, around):
                 except Exception:
                     off()
 
-    base.__call__ = __call__
+    setattr(owner, name, around)
+
+
+def _cells(mindspore, teller, around):
+    """Cells by their names in the cell around them, and the phases `forward` and `optimizer`."""
+    _put_around(mindspore.nn.Cell, "__call__", lambda cell, *_: around.enter(cell), around.leave)
 
 
 def _gradients(mindspore, teller, around):
     """The phase `backward`."""
-    executor = type(mindspore.graph.api._pynative_executor)
 
-    def first():
+    def enter(*_):
         around.settle()
         around.open.passes += 1
+        return around.begin(PHASE, b"backward")
 
-    def last():
+    def leave(number, _):
         around.open.passes -= 1
+        teller.end(number)
 
-    executor.grad = passing(executor.grad, PHASE, b"backward", teller, first, last=last)
+    _put_around(type(mindspore.graph.api._pynative_executor), "grad", enter, leave)
 
 
 def _graphs(mindspore, teller, around):
     """Functions that run as graphs, by their names."""
-    import functools
 
-    executor = mindspore.graph.api._JitExecutor
-    call, begin, end = executor.__call__, teller.begin, teller.end
-
-    def tell(graph):
+    def enter(graph, *_):
         around.runs_graph(graph.shard_parent_obj)
-        return begin(FUNCTION, text_of(graph.fn.__qualname__.rpartition("<locals>.")[2]), 0)
+        name = graph.fn.__qualname__.rpartition("<locals>.")[2]
+        return around.begin(FUNCTION, text_of(name))
 
-    @functools.wraps(call)
-    def __call__(self, *args, **kwargs):
-        try:
-            number = tell(self)
-        except Exception:
-            number = 0
-        try:
-            return call(self, *args, **kwargs)
-        except BaseException as error:
-            if error.__traceback__ is not None:
-                error.__traceback__ = error.__traceback__.tb_next
-            raise
-        finally:
-            end(number)
-
-    executor.__call__ = __call__
+    _put_around(mindspore.graph.api._JitExecutor, "__call__", enter, lambda number, _: teller.end(number))
 
 
 def _loaders(module, teller):

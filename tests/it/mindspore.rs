@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::python::ranges;
+use crate::support::compile::program_with;
 use crate::support::{Run, Tables};
 
 /// The interpreter, or a message that it is missing, or that this build has no operators for it.
@@ -17,16 +19,21 @@ fn interpreter() -> Option<PathBuf> {
     python.map(PathBuf::from)
 }
 
-/// Operators that run one by one, and a gradient.
+fn program(python: &Path, script: &str, words: &[&str]) -> Run {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    let script = programs.join(script);
+    let words = [&["-W", "ignore", script.to_str().unwrap()][..], words].concat();
+    Run::new(python).words(&words).variable("GLOG_v", "4")
+}
+
+/// Operators that run one by one, and gradients.
 #[test]
 fn operators_of_mindspore_compute_what_numpy_does_traced_and_untraced() {
     let Some(python) = interpreter() else { return };
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/mindspore_small.py");
-    let run_it = Run::new(&python).words(&["-W", "ignore", script.to_str().unwrap()]);
-    let run_it = run_it.variable("GLOG_v", "4");
+    let run_it = program(&python, "mindspore_small.py", &[]);
     let bare = run_it.clone().bare().expect(0);
     let last = bare.out().lines().last().map(str::to_owned);
-    assert_eq!(last.as_deref(), Some("alike: 13, different: 0"), "{bare}");
+    assert_eq!(last.as_deref(), Some("alike: 72, different: 0"), "{bare}");
     let recording = run_it.traced();
     let traced = recording.outcome.clone().expect(0);
     assert_eq!(traced.out(), bare.out(), "{traced}");
@@ -35,4 +42,75 @@ fn operators_of_mindspore_compute_what_numpy_does_traced_and_untraced() {
     for name in ["aclnnMatmul", "aclnnRelu"] {
         assert!(tables.count_calls(name) > 0, "{name}: {traced}");
     }
+}
+
+/// Steps that a way of training makes.
+const STEPS: usize = 4;
+
+/// A net learns as in NumPy, by the program's own loop, a trainer, `Model.train` and a graph. Steps and cells of the recording are
+/// those that the program counts. Without launches by the calling thread, only the steps are known.
+#[test]
+fn training_in_mindspore_has_steps_phases_and_cells() {
+    let Some(python) = interpreter() else { return };
+    for (way, words) in [
+        ("own_loop", &["own_loop", "blocking"][..]),
+        ("trainer", &["trainer", "blocking"]),
+        ("model", &["model", "blocking"]),
+        ("graph", &["graph", "blocking"]),
+        ("plain", &["own_loop"]),
+    ] {
+        let run_it = program(&python, "mindspore_training.py", words);
+        let bare = run_it.clone().bare().expect(0);
+        let out = bare.out();
+        assert!(out.lines().next().unwrap().ends_with(" ok"), "{bare}");
+        let recording = run_it.options(&["--python"]).traced();
+        let traced = recording.outcome.clone().expect(0);
+        assert_eq!(traced.out(), out, "{traced}");
+        assert!(!traced.err().contains("LOST"), "{traced}");
+        let ranges = ranges(&recording);
+        let count = |kind: &str, fits: &dyn Fn(&str) -> bool| {
+            let all = ranges.iter().filter(|row| row.text("kind") == kind);
+            all.filter(|row| fits(row.text("name"))).count()
+        };
+        assert_eq!(count("step", &|_| true), STEPS, "{way}: {traced}");
+        let phase = |phase: &str| count("phase", &|name| name == phase);
+        let phases = ["forward", "backward", "optimizer"].map(phase);
+        // The last call of a net fails.
+        let expected = match way {
+            "plain" => [0, 0, 0],
+            "graph" => [1, 0, 0],
+            _ => [STEPS + 1, STEPS, STEPS],
+        };
+        assert_eq!(phases, expected, "{way}: {traced}");
+        let cells = |end: &str| count("module", &|name| name.ends_with(end));
+        let calls = out.rsplit("calls: ").next().unwrap().trim();
+        match way {
+            "plain" => assert_eq!(cells(""), 0),
+            "graph" => assert_eq!(cells("TrainOneStepCell"), STEPS),
+            "own_loop" => assert_eq!(cells("Net").to_string(), calls, "{traced}"),
+            _ => {
+                let nets = cells("network._backbone (Net)") + cells("Net");
+                assert_eq!(nets.to_string(), calls, "{way}: {traced}");
+                for part in [
+                    "network._backbone.fc1 (Dense)",
+                    "network._backbone.fc2 (Dense)",
+                ] {
+                    assert_eq!(cells(part), STEPS, "{way}: {part}");
+                }
+            }
+        }
+    }
+}
+
+/// As MindSpore does from the second time on. It ignores errors of the addresses.
+#[test]
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
+fn an_executor_runs_again_at_other_addresses() {
+    if !cfg!(feature = "operators") {
+        eprintln!("skipped: this build has no feature operators");
+        return;
+    }
+    let libraries = ["-std=gnu11", "-lascendcl", "-lnnopbase", "-lopapi", "-lm"];
+    let outcome = Run::new(&program_with("reused_executor", &libraries)).bare();
+    assert_eq!(outcome.expect(0).out(), "done\n");
 }

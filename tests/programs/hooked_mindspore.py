@@ -57,6 +57,7 @@ def told(action):
         print(traceback.format_exc() if new else repr(error), flush=True)
 
 
+mindspore._c_expression.RuntimeConf.blocks = True
 net, optimizer = Net(fc1=Dense(), fc2=Dense()), nn.Optimizer()
 # Steps 0 and 1: the program's own loop.
 for value in mindspore.dataset.engine.iterators.Iterator(1, 2):
@@ -70,6 +71,10 @@ context.mode = mindspore.PYNATIVE_MODE
 # Steps 4 and 5, and 6.
 print(Epoch(network=net, optimizer=optimizer)(5))
 print(Recomputed(network=net, optimizer=optimizer)(6))
+# Step 7, of which only the step is known.
+mindspore._c_expression.RuntimeConf.blocks = False
+print(trainer(7))
+mindspore._c_expression.RuntimeConf.blocks = True
 # None of these is a step.
 told(lambda: net("bad"))
 told(lambda: executor.grad(net, None))

@@ -33,7 +33,7 @@ pub(crate) struct ArmArgs {
     #[arg(long)]
     pub(crate) pools: bool,
 
-    /// Record what PyTorch does in Python programs while a recorder is attached, as `record --python` does
+    /// Record what PyTorch or MindSpore does in Python programs while a recorder is attached, as `record --python` does
     #[arg(long)]
     pub(crate) python: bool,
 

@@ -55,7 +55,7 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) pools: bool,
 
-    /// Record what PyTorch does in Python programs: steps, phases, modules, the loading of data and
+    /// Record what PyTorch or MindSpore does in Python programs: steps, phases, modules, loading of data and
     /// `record_function`. This puts a hook into the program's own interpreter (`ascend-trace help pytorch`)
     #[arg(long)]
     pub(crate) python: bool,

@@ -84,7 +84,7 @@ pub(crate) struct EnvArgs {
     #[arg(long)]
     pub(crate) pools: bool,
 
-    /// Record what PyTorch does in Python programs, as `record --python` does
+    /// Record what PyTorch or MindSpore does in Python programs, as `record --python` does
     #[arg(long)]
     pub(crate) python: bool,
 

@@ -10,13 +10,28 @@ def module(name):
     return made
 
 
-for name in ("context", "dataset", "dataset.engine", "dataset.engine.iterators", "graph", "graph.api", "nn", "nn.optim"):
+for name in ("_c_expression", "context", "dataset", "dataset.engine", "dataset.engine.iterators", "graph", "graph.api", "nn", "nn.optim"):
     module(name)
 module("nn.optim.optimizer")
 
 PYNATIVE_MODE, GRAPH_MODE = 1, 0
 context.GRAPH_MODE, context.mode = GRAPH_MODE, PYNATIVE_MODE
 context._get_mode = lambda: context.mode
+
+
+class RuntimeConf:
+    blocks = False
+
+    @classmethod
+    def get_instance(cls):
+        return cls
+
+    @classmethod
+    def is_launch_blocking(cls):
+        return cls.blocks
+
+
+_c_expression.RuntimeConf = RuntimeConf
 
 
 class Cell:

@@ -32,8 +32,8 @@ class _Around:
             def __init__(self):
                 # The cells that are under way, and whether a phase is around the innermost of them.
                 self.cells, self.is_in_phase = [], False
-                # Passes for gradients that are under way.
-                self.passes = 0
+                # Passes for gradients that are under way, and whether one is over that no optimizer has used.
+                self.passes, self.has_gradients = 0, False
                 # The `id` of an optimizer that was called in a cell which is still under way.
                 self.optimizer = 0
 
@@ -81,6 +81,8 @@ class _Around:
         open_ = self.open
         kind, text, optimizer = self.about(cell)
         entry = _Entry(cell, kind, optimizer, open_.is_in_phase)
+        if not open_.cells:
+            open_.has_gradients = False
         if kind == OPTIMIZER:
             # Some optimizers call others.
             entry.is_outermost = not any(it.kind == OPTIMIZER for it in open_.cells)
@@ -88,8 +90,9 @@ class _Around:
                 self.teller.begins()
                 entry.phase = self.begin(PHASE, b"optimizer")
         else:
-            # What is computed again for gradients is a part of the backward pass.
-            entry.is_outermost = kind == PLAIN and not open_.is_in_phase and not open_.passes
+            # What is computed again for gradients is a part of the backward pass. In a trainer, a cell may change gradients.
+            is_of_gradients = open_.passes or (open_.cells and open_.has_gradients)
+            entry.is_outermost = kind == PLAIN and not open_.is_in_phase and not is_of_gradients
             if entry.is_outermost or not open_.cells:
                 self.settle()
             if entry.is_outermost:
@@ -117,7 +120,7 @@ class _Around:
         if is_done:
             # A graph contains its optimizer, which is not called here.
             if entry.is_graph or (entry.kind == OPTIMIZER and entry.is_outermost):
-                open_.optimizer = entry.optimizer
+                open_.optimizer, open_.has_gradients = entry.optimizer, False
         if not cells and open_.optimizer:
             optimizer, open_.optimizer = open_.optimizer, 0
             teller.optimized(optimizer)
@@ -192,6 +195,7 @@ def _gradients(mindspore, teller, around):
 
     def leave(number, _):
         around.open.passes -= 1
+        around.open.has_gradients = True
         teller.end(number)
 
     _put_around(type(mindspore.graph.api._pynative_executor), "grad", enter, leave)

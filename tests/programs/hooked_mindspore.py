@@ -27,7 +27,7 @@ class Net(nn.Cell):
 class TrainOneStep(nn.Cell):
     def construct(self, value):
         loss = self.network(value)
-        self.optimizer(executor.grad(self.network, loss))
+        self.optimizer(self.reducer(executor.grad(self.network, loss)))
         return loss
 
 
@@ -63,7 +63,7 @@ net, optimizer = Net(fc1=Dense(), fc2=Dense()), nn.Optimizer()
 for value in mindspore.dataset.engine.iterators.Iterator(1, 2):
     optimizer(executor.grad(net, net(value)))
 # Step 2, and step 3 in a graph.
-trainer = TrainOneStep(network=net, optimizer=optimizer)
+trainer = TrainOneStep(network=net, optimizer=optimizer, reducer=nn.Cell())
 print(trainer(3))
 context.mode = context.GRAPH_MODE
 print(trainer(4))

@@ -104,7 +104,6 @@ fn training_in_mindspore_has_steps_phases_and_cells() {
 
 /// As MindSpore does from the second time on. It ignores errors of the addresses.
 #[test]
-#[expect(clippy::print_stderr, reason = "skipped tests say why")]
 fn an_executor_runs_again_at_other_addresses() {
     if !cfg!(feature = "operators") {
         eprintln!("skipped: this build has no feature operators");

@@ -132,7 +132,13 @@ fn holds(call: &CsvRow, function: &Value) {
             !found.is_null()
                 || matches!(
                     word(arg, "kind"),
-                    "string" | "integers" | "scalar" | "root-info"
+                    "string"
+                        | "integers"
+                        | "scalar"
+                        | "root-info"
+                        | "heap"
+                        | "regions"
+                        | "region-refs"
                 ),
             "{call:?}"
         );

@@ -233,7 +233,7 @@ fn physical_memory_is_in_use_until_its_handle_and_its_addresses_are_given_back()
 
 /// A timeline. Reports of blocks have their words as texts, as in a recording.
 fn with_reports(text: &str) -> Trace {
-    let mut timeline = Timeline::parse(text).unwrap();
+    let mut timeline = Timeline::parse(text).expect("a timeline");
     for row in &mut timeline.rows {
         let Row::Call(call) = row else { continue };
         let function = &timeline.tables.functions[usize::from(call.function)];

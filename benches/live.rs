@@ -7,6 +7,10 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
+mod support {
+    pub(crate) mod programs;
+}
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{Read, Write};
@@ -21,7 +25,6 @@ use pty_process::Size;
 use pty_process::blocking::Pty;
 
 const TOOL: &str = env!("CARGO_BIN_EXE_ascend-trace");
-const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/programs");
 const THREADS: u64 = 2;
 const RATES: [u64; 4] = [10_000, 100_000, 1_000_000, 3_000_000];
 const ROWS: u16 = 40;
@@ -43,7 +46,7 @@ fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let seconds = std::env::args().find_map(|word| word.parse().ok());
     let seconds: u64 = seconds.unwrap_or(15);
-    let paced = compile("paced", folder.path())?;
+    let paced = support::programs::compile("paced", folder.path())?;
     println!("calls/s: offered, made | still at most | key: median, p99 | calls on screen after");
     println!("  behind: share of the time, most | lost with, without the view");
     println!(
@@ -402,26 +405,4 @@ impl Sleeper {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap_or_default()
     }
-}
-
-fn soft(option: &str) -> Result<String> {
-    let output = Command::new(TOOL).args(["soft", option]).output()?;
-    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
-}
-
-/// Compiles a program of `benches/programs`.
-fn compile(name: &str, folder: &Path) -> Result<PathBuf> {
-    let program = folder.join(name);
-    let mut command = Command::new("cc");
-    command
-        .args(["-O2", "-pthread", "-I", &soft("--include-dir")?, "-L"])
-        .arg(soft("--lib-dir")?)
-        .arg(Path::new(PROGRAMS).join(format!("{name}.c")))
-        .arg("-o")
-        .arg(&program)
-        .arg("-lascendcl");
-    if !command.status()?.success() {
-        return Err(format!("{command:?} failed").into());
-    }
-    Ok(program)
 }

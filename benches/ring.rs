@@ -7,13 +7,16 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
+mod support {
+    pub(crate) mod programs;
+}
+
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const TOOL: &str = env!("CARGO_BIN_EXE_ascend-trace");
-const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/programs");
 const THREADS: &str = "1";
 /// A call of the least record takes seven bytes of the file.
 const CALLS_PER_SECOND: &str = "3000000";
@@ -41,7 +44,7 @@ fn main() -> Result<()> {
         _ => (64, 20),
     };
     let folder = tempfile::tempdir()?;
-    let program = compile(folder.path())?;
+    let program = support::programs::compile("gaps", folder.path())?;
     let manners = [Manner::Plain, Manner::Ring, Manner::Snapshots];
     let mut least = [CallTimes::from([u64::MAX; 3]); 3];
     let mut snapshots = 0;
@@ -127,24 +130,4 @@ fn take_snapshots(recorder: &mut Child) -> Result<usize> {
         taken += usize::from(asked.status.success());
     }
     Ok(taken)
-}
-
-fn compile(folder: &Path) -> Result<PathBuf> {
-    let soft = |option: &str| -> Result<String> {
-        let output = Command::new(TOOL).args(["soft", option]).output()?;
-        Ok(String::from_utf8(output.stdout)?.trim().to_owned())
-    };
-    let program = folder.join("gaps");
-    let mut command = Command::new("cc");
-    command
-        .args(["-O2", "-pthread", "-I", &soft("--include-dir")?, "-L"])
-        .arg(soft("--lib-dir")?)
-        .arg(Path::new(PROGRAMS).join("gaps.c"))
-        .arg("-o")
-        .arg(&program)
-        .arg("-lascendcl");
-    if !command.status()?.success() {
-        return Err(format!("{command:?} failed").into());
-    }
-    Ok(program)
 }

@@ -122,7 +122,8 @@ pub(crate) fn serve(plan: &RecordOptions, place: &ServerPlace) -> Result<(), Fai
     Ok(())
 }
 
-/// Signals that do not end a recorder without a program: those for options of the recording, and the end of a terminal if `nohup` has it ignored.
+/// Signals that do not end a recorder without a program: those for options of the recording, and the end of a terminal if
+/// `nohup` has it ignored.
 pub(super) fn ignore(relay: &SignalRelay) {
     let hangup = Signal::HUP.as_raw();
     let hangup = was_ignored(hangup).then_some(hangup);

@@ -287,7 +287,7 @@ fn fill_the_disk(recorder: Pid) {
         maximum: None,
     };
     let limit = Rlimit {
-        current: Some(256 << 10),
+        current: Some(16 << 10),
         maximum: None,
     };
     // It may have ended meanwhile.

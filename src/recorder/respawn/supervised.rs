@@ -93,7 +93,8 @@ pub(super) fn record(mut plan: RecordOptions, role: RecorderRole) -> Result<(), 
         recording.serve_metrics(endpoint);
     }
     let end = follow(&recording, &mut programs, &parent, &memory);
-    if plan.wait && !recording.controlled.board.is_stopping() {
+    let has_ended = matches!(end, RecordingEnd::ProgramEnded(_));
+    if has_ended && plan.wait && !recording.controlled.board.is_stopping() {
         surviving_processes::wait(&memory, || interrupts(&parent));
     }
     // Programs that start from now on are not recorded.

@@ -64,21 +64,22 @@ pub(super) fn record(plan: &RecordOptions) -> Result<i32, Failure> {
         environment,
         output_aside: false,
     };
+    let present = Arc::new(PresentRecorder::new(input));
+    // A signal for the recorder must not reach the program.
+    present.listen(&relay, plan);
     relay.starting();
     let mut child = match launch.start(None) {
         Ok(child) => child,
         Err(failure) => {
             // Without a program, the recorder removes its file.
-            drop(input);
+            present.recorder_ended();
             let _ = recorder.wait();
             return Err(failure);
         }
     };
     let pid = child.pid();
     relay.address(pid);
-    let present = Arc::new(PresentRecorder::new(input));
     present.send(ParentMessage::Started(pid));
-    present.listen(&relay, plan);
     let keeper = keep(recorder, role, pid, Arc::clone(&present));
     if let Err(error) = &keeper {
         print_message(format!("a lost recorder will not be replaced: {error:#}"));

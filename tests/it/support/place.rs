@@ -19,6 +19,11 @@ pub(crate) fn is_emulated() -> bool {
     emulated().is_some()
 }
 
+/// Whether the command under test has the operators of the software runtime. The one in an emulator is built without features.
+pub(crate) fn has_operators() -> bool {
+    cfg!(feature = "operators") && !is_emulated()
+}
+
 /// The command under test.
 pub(crate) fn command() -> &'static Path {
     emulated().unwrap_or(Path::new(env!("CARGO_BIN_EXE_ascend-trace")))

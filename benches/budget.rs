@@ -7,15 +7,20 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
+mod support {
+    pub(crate) mod command;
+    pub(crate) mod programs;
+    pub(crate) mod soft;
+}
+
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-const TOOL: &str = env!("CARGO_BIN_EXE_ascend-trace");
-const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
+use support::command::{Result, TOOL};
+
 const DEVICE: &str =
     "--soft=record_ns=1300,turn_ns=2000,switch_ns=1800,memset_ns=0,memset_mbps=1000";
 const PHASES: [&str; 7] = [
@@ -25,11 +30,9 @@ const THREADS: [u64; 2] = [1, 12];
 /// With a default budget, and with events around all tasks.
 const WAYS: [&str; 2] = ["2", "off"];
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
 fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let program = compile(folder.path())?;
+    let program = support::programs::compile("../../tests/programs/budget.c", folder.path())?;
     for threads in THREADS {
         println!("{threads} threads");
         for phase in PHASES {
@@ -170,25 +173,4 @@ impl DeviceTruth {
 
 fn spent(from: Option<i64>, last: Option<i64>) -> i64 {
     from.zip(last).map_or(0, |(from, last)| last - from)
-}
-
-fn compile(folder: &Path) -> Result<PathBuf> {
-    let program = folder.join("budget");
-    let (include, library) = (soft("--include-dir")?, soft("--lib-dir")?);
-    let status = Command::new("cc")
-        .args(["-O2", "-pthread", "-o"])
-        .arg(&program)
-        .arg(format!("{PROGRAMS}/budget.c"))
-        .args(["-I", &include, "-L", &library, "-lascendcl"])
-        .status()?;
-    status
-        .success()
-        .then_some(program)
-        .ok_or("cc failed".into())
-}
-
-/// What `ascend-trace soft` says.
-fn soft(what: &str) -> Result<String> {
-    let output = Command::new(TOOL).args(["soft", what]).output()?;
-    Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
 }

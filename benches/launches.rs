@@ -7,11 +7,17 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
-use std::error::Error;
+mod support {
+    pub(crate) mod command;
+    pub(crate) mod soft;
+}
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const TOOL: &str = env!("CARGO_BIN_EXE_ascend-trace");
+use support::command::{Result, TOOL, compile};
+use support::soft;
+
 const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
 const THREADS: [u64; 3] = [1, 4, 12];
 const WAYS: [&str; 4] = ["bare", "off", "events", "auto"];
@@ -19,8 +25,6 @@ const WAYS: [&str; 4] = ["bare", "off", "events", "auto"];
 const TASKS: u64 = 240_000;
 const BATCH: u64 = 50;
 const TURNS: usize = 5;
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// The program, linked with one of the runtimes.
 struct Target {
@@ -73,7 +77,7 @@ fn run(target: &Target, way: &str, folder: &Path, threads: u64) -> Result<[f64; 
         }
     };
     if target.is_soft {
-        command.env("LD_LIBRARY_PATH", soft("--lib-dir")?);
+        command.env("LD_LIBRARY_PATH", soft::folder("--lib-dir")?);
     }
     let batches = TASKS / BATCH / threads;
     command.args([threads, batches, BATCH].map(|number| number.to_string()));
@@ -92,18 +96,19 @@ fn run(target: &Target, way: &str, folder: &Path, threads: u64) -> Result<[f64; 
 }
 
 fn targets(folder: &Path) -> Result<[Target; 2]> {
-    let include = soft("--include-dir")?;
+    let include = soft::folder("--include-dir")?;
     let library = folder.join("libascendcl.so");
-    let options = ["-O2", "-shared", "-fPIC", "-I", &include];
-    compile(&library, "launches_library.c", &options, &[])?;
+    let source = format!("{PROGRAMS}/launches_library.c");
+    compile(&[&source, "-shared", "-fPIC", "-I", &include], &library)?;
+    let source = format!("{PROGRAMS}/launches.c");
     let program = |name: &str, libraries: &[&str]| -> Result<PathBuf> {
         let program = folder.join(name);
-        let options = ["-O2", "-pthread", "-I", &include];
-        compile(&program, "launches.c", &options, libraries)?;
+        let options = [&source, "-pthread", "-I", &include];
+        compile(&[&options[..], libraries].concat(), &program)?;
         Ok(program)
     };
     let nothing = library.to_str().ok_or("a path")?;
-    let of_soft = soft("--lib-dir")?;
+    let of_soft = soft::folder("--lib-dir")?;
     Ok([
         Target {
             what: "a runtime that does nothing",
@@ -116,21 +121,4 @@ fn targets(folder: &Path) -> Result<[Target; 2]> {
             is_soft: true,
         },
     ])
-}
-
-fn compile(output: &Path, source: &str, options: &[&str], libraries: &[&str]) -> Result<()> {
-    let status = Command::new("cc")
-        .args(options)
-        .arg("-o")
-        .arg(output)
-        .arg(format!("{PROGRAMS}/{source}"))
-        .args(libraries)
-        .status()?;
-    status.success().then_some(()).ok_or("cc failed".into())
-}
-
-/// What `ascend-trace soft` says.
-fn soft(what: &str) -> Result<String> {
-    let output = Command::new(TOOL).args(["soft", what]).output()?;
-    Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
 }

@@ -8,11 +8,12 @@
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 mod support {
+    pub(crate) mod command;
     pub(crate) mod programs;
+    pub(crate) mod soft;
 }
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,7 +25,8 @@ use std::time::{Duration, Instant};
 use pty_process::Size;
 use pty_process::blocking::Pty;
 
-const TOOL: &str = env!("CARGO_BIN_EXE_ascend-trace");
+use support::command::{Result, TOOL};
+
 const THREADS: u64 = 2;
 const RATES: [u64; 4] = [10_000, 100_000, 1_000_000, 3_000_000];
 const ROWS: u16 = 40;
@@ -40,13 +42,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Text that the first key shows, and the second key removes.
 const PROMPT: &str = "/regex/  argument=value";
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
 fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let seconds = std::env::args().find_map(|word| word.parse().ok());
     let seconds: u64 = seconds.unwrap_or(15);
-    let paced = support::programs::compile("paced", folder.path())?;
+    let paced = support::programs::compile("paced.c", folder.path())?;
     println!("calls/s: offered, made | still at most | key: median, p99 | calls on screen after");
     println!("  behind: share of the time, most | lost with, without the view");
     println!(

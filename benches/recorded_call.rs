@@ -13,8 +13,12 @@ use std::process::Command;
 
 mod support {
     pub(crate) mod calls;
+    pub(crate) mod command;
+    pub(crate) mod soft;
 }
-use support::calls::{self, Result, TOOL, compile};
+use support::calls;
+use support::command::{Result, TOOL, compile};
+use support::soft;
 
 fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
@@ -49,8 +53,8 @@ struct Bench {
 
 impl Bench {
     fn prepare(folder: &Path) -> Result<Self> {
-        let include = soft("--include-dir")?;
-        let libraries = soft("--lib-dir")?;
+        let include = soft::folder("--include-dir")?;
+        let libraries = soft::folder("--lib-dir")?;
         let program = folder.join("calls");
         compile(
             &["calls.c", "-I", &include, "-L", &libraries, "-lascendcl"],
@@ -106,9 +110,4 @@ impl Bench {
     fn deep(&self, options: &[&str]) -> Result<f64> {
         calls::traced(&self.deep, &[], &[&["--soft"], options].concat())
     }
-}
-
-fn soft(option: &str) -> Result<String> {
-    let output = Command::new(TOOL).args(["soft", option]).output()?;
-    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }

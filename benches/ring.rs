@@ -8,21 +8,21 @@
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 mod support {
+    pub(crate) mod command;
     pub(crate) mod programs;
+    pub(crate) mod soft;
 }
 
-use std::error::Error;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-const TOOL: &str = env!("CARGO_BIN_EXE_ascend-trace");
+use support::command::{Result, TOOL};
+
 const THREADS: &str = "1";
 /// A call of the least record takes seven bytes of the file.
 const CALLS_PER_SECOND: &str = "3000000";
 const TURNS: usize = 2;
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// How a program is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ fn main() -> Result<()> {
         _ => (64, 20),
     };
     let folder = tempfile::tempdir()?;
-    let program = support::programs::compile("gaps", folder.path())?;
+    let program = support::programs::compile("gaps.c", folder.path())?;
     let manners = [Manner::Plain, Manner::Ring, Manner::Snapshots];
     let mut least = [CallTimes::from([u64::MAX; 3]); 3];
     let mut snapshots = 0;

@@ -7,27 +7,26 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
-use std::error::Error;
+mod support {
+    pub(crate) mod command;
+    pub(crate) mod programs;
+    pub(crate) mod soft;
+}
+
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-const TOOL: &str = env!("CARGO_BIN_EXE_ascend-trace");
-const SOURCE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/benches/programs/short_kernels.c"
-);
+use support::command::{Result, TOOL};
+
 const WAYS: [&str; 6] = ["off", "hardware", "both", "events", "chained", "auto"];
 const LENGTHS_NS: [u64; 3] = [2_000, 5_000, 10_000];
 const TURNS: usize = 3;
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
 fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let program = folder.path().join("short_kernels");
-    compile(&program)?;
+    let program = support::programs::compile("short_kernels.c", folder.path())?;
     for length in LENGTHS_NS {
         let mut best = [[f64::MAX; 2]; WAYS.len()];
         for _ in 0..TURNS {
@@ -88,20 +87,4 @@ fn makespan(truth: &str) -> Result<f64> {
 
 fn spent(held: Option<i64>, last: Option<i64>) -> i64 {
     held.zip(last).map_or(0, |(held, last)| last - held)
-}
-
-fn compile(program: &Path) -> Result<()> {
-    let (include, library) = (soft("--include-dir")?, soft("--lib-dir")?);
-    let status = Command::new("cc")
-        .args(["-O2", "-o"])
-        .arg(program)
-        .args([SOURCE, "-I", &include, "-L", &library, "-lascendcl"])
-        .status()?;
-    status.success().then_some(()).ok_or("cc failed".into())
-}
-
-/// What `ascend-trace soft` says.
-fn soft(what: &str) -> Result<String> {
-    let output = Command::new(TOOL).args(["soft", what]).output()?;
-    Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
 }

@@ -7,12 +7,18 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
-use std::error::Error;
+mod support {
+    pub(crate) mod command;
+    pub(crate) mod programs;
+    pub(crate) mod soft;
+}
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const TOOL: &str = env!("CARGO_BIN_EXE_ascend-trace");
-const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/programs");
+use support::command::{Result, TOOL, compile};
+use support::{programs, soft};
+
 const DEMOS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/demo");
 const THREADS: u64 = 2;
 const MILLIONS: [u64; 4] = [1, 2, 5, 10];
@@ -23,20 +29,18 @@ const DEVICE: &str = "devices=1,h2d_mbps=2000,d2h_mbps=1600,d2d_mbps=1000,memset
 /// Chunks that hold no rows.
 const OTHERS: [&[u8; 4]; 6] = [b"SESS", b"TABL", b"SUMM", b"INDX", b"ROOT", b"COVR"];
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
 fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let seconds = std::env::args().find_map(|word| word.parse().ok());
     let seconds: u64 = seconds.unwrap_or(10);
-    let paced = compile("paced", folder.path())?;
+    let paced = programs::compile("paced.c", folder.path())?;
     println!("offered M/s  made M/s  recorded  lost  bytes/call  CPU ns/call: program, recorder");
     for millions in MILLIONS {
         sustain(&paced, millions * 1_000_000, seconds, folder.path())?;
     }
     println!();
     println!("bytes per call             rows  with head and index  calls");
-    let training = compile("training", folder.path())?;
+    let training = programs::compile("training.c", folder.path())?;
     let mut command = record(folder.path());
     command.arg("--soft=submit_ns=3000").arg("--").arg(training);
     weigh("training loop", command.arg(STEPS), folder.path())?;
@@ -153,40 +157,27 @@ fn number_before(text: &str, words: &str) -> Option<u64> {
     })
 }
 
-fn soft(option: &str) -> Result<String> {
-    let output = Command::new(TOOL).args(["soft", option]).output()?;
-    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
-}
-
-/// Compiles a program of `benches/programs`.
-fn compile(name: &str, folder: &Path) -> Result<PathBuf> {
-    let source = Path::new(PROGRAMS).join(format!("{name}.c"));
-    compile_all(&[source], &folder.join(name))
-}
-
 /// Compiles the demos, as the tool itself holds them.
 fn compile_demos(folder: &Path) -> Result<PathBuf> {
-    let mut sources = Vec::new();
+    let mut words = Vec::new();
     for file in std::fs::read_dir(DEMOS)? {
         let path = file?.path();
         if path.extension().is_some_and(|it| it == "c") {
-            sources.push(path);
+            words.push(path.display().to_string());
         }
     }
-    compile_all(&sources, &folder.join("demos"))
-}
-
-fn compile_all(sources: &[PathBuf], program: &Path) -> Result<PathBuf> {
-    let mut command = Command::new("cc");
-    command
-        .args(["-O2", "-pthread", "-I", &soft("--include-dir")?, "-L"])
-        .arg(soft("--lib-dir")?)
-        .args(sources)
-        .arg("-o")
-        .arg(program)
-        .args(["-lascendcl", "-lm"]);
-    if !command.status()?.success() {
-        return Err(format!("{command:?} failed").into());
-    }
-    Ok(program.to_owned())
+    let (include, libraries) = (soft::folder("--include-dir")?, soft::folder("--lib-dir")?);
+    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+    words.extend([
+        "-pthread",
+        "-I",
+        &include,
+        "-L",
+        &libraries,
+        "-lascendcl",
+        "-lm",
+    ]);
+    let program = folder.join("demos");
+    compile(&words, &program)?;
+    Ok(program)
 }

@@ -7,12 +7,18 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
-use std::error::Error;
+mod support {
+    pub(crate) mod command;
+    pub(crate) mod programs;
+    pub(crate) mod soft;
+}
+
 use std::path::Path;
 use std::process::Command;
 
-const TOOL: &str = env!("CARGO_BIN_EXE_ascend-trace");
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/programs/tasks.c");
+use support::command::{Result, TOOL};
+use support::soft;
+
 /// Memory is filled at this rate, so that lengths can be chosen by bytes.
 const SOFT: &str = "memset_ns=0,memset_mbps=1000";
 const LENGTHS_US: [u64; 4] = [5, 20, 100, 1000];
@@ -26,12 +32,9 @@ const WAYS: [&str; 6] = [
     "off",
 ];
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
 fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let program = folder.path().join("tasks");
-    compile(&program)?;
+    let program = support::programs::compile("tasks.c", folder.path())?;
     for length in LENGTHS_US {
         let mut best = [[f64::MAX; 2]; WAYS.len()];
         for _ in 0..TURNS {
@@ -62,7 +65,7 @@ fn run(way: &str, program: &Path, folder: &Path, length_us: u64) -> Result<[f64;
     let mut command = match way {
         "bare" | "two events" => {
             let mut command = Command::new(program);
-            command.env("LD_LIBRARY_PATH", soft("--lib-dir")?);
+            command.env("LD_LIBRARY_PATH", soft::folder("--lib-dir")?);
             command.env("SOFTACL", SOFT);
             command
         }
@@ -87,20 +90,4 @@ fn run(way: &str, program: &Path, folder: &Path, length_us: u64) -> Result<[f64;
     figures
         .try_into()
         .map_err(|_| format!("{command:?} printed {text:?}").into())
-}
-
-fn compile(program: &Path) -> Result<()> {
-    let (include, library) = (soft("--include-dir")?, soft("--lib-dir")?);
-    let status = Command::new("cc")
-        .args(["-O2", "-o"])
-        .arg(program)
-        .args([SOURCE, "-I", &include, "-L", &library, "-lascendcl"])
-        .status()?;
-    status.success().then_some(()).ok_or("cc failed".into())
-}
-
-/// What `ascend-trace soft` says.
-fn soft(what: &str) -> Result<String> {
-    let output = Command::new(TOOL).args(["soft", what]).output()?;
-    Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
 }

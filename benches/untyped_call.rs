@@ -14,8 +14,10 @@ use std::process::Command;
 
 mod support {
     pub(crate) mod calls;
+    pub(crate) mod command;
 }
-use support::calls::{self, Result, compile};
+use support::calls;
+use support::command::{Result, compile};
 
 const FUNCTIONS: usize = 5000;
 

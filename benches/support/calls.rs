@@ -2,15 +2,12 @@
 //! and the comparison of their costs. Machines are noisy, so all ways take turns and each keeps its
 //! best. A traced run counts only if its trace contains every call.
 
-use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
-pub(crate) const TOOL: &str = env!("CARGO_BIN_EXE_ascend-trace");
-const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/programs");
-const TURNS: usize = 3;
+use super::command::{Result, TOOL};
 
-pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
+const TURNS: usize = 3;
 
 /// The best figure of each way after a few turns.
 pub(crate) fn best<const WAYS: usize>(
@@ -83,14 +80,4 @@ fn calls_in(trace: &Path) -> Result<u64> {
         .pointer("/calls/count")
         .and_then(serde_json::Value::as_u64);
     calls.ok_or_else(|| "info --json names no number of calls".into())
-}
-
-/// Compiles the first word of `words`, a file of `benches/programs` or a path, with the rest as options.
-pub(crate) fn compile(words: &[&str], output: &Path) -> Result<()> {
-    let mut command = Command::new("cc");
-    command.current_dir(PROGRAMS).arg("-O2").args(words);
-    if !command.arg("-o").arg(output).status()?.success() {
-        return Err(format!("{command:?} failed").into());
-    }
-    Ok(())
 }

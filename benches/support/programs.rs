@@ -1,32 +1,24 @@
-//! Programs of `benches/programs`, compiled for the software runtime.
+//! Programs that are compiled for the software runtime.
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-const TOOL: &str = env!("CARGO_BIN_EXE_ascend-trace");
-const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/programs");
+use super::command::{self, Result};
+use super::soft;
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
-fn soft(option: &str) -> Result<String> {
-    let output = Command::new(TOOL).args(["soft", option]).output()?;
-    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
-}
-
-/// Compiles a program into a folder.
-pub(crate) fn compile(name: &str, folder: &Path) -> Result<PathBuf> {
+/// Compiles a program of `benches/programs`, or of a path from there, into a folder.
+pub(crate) fn compile(source: &str, folder: &Path) -> Result<PathBuf> {
+    let name = Path::new(source).file_stem().ok_or("no name of a file")?;
     let program = folder.join(name);
-    let mut command = Command::new("cc");
-    command
-        .args(["-O2", "-pthread", "-I", &soft("--include-dir")?, "-L"])
-        .arg(soft("--lib-dir")?)
-        .arg(Path::new(PROGRAMS).join(format!("{name}.c")))
-        .arg("-o")
-        .arg(&program)
-        .arg("-lascendcl");
-    if !command.status()?.success() {
-        return Err(format!("{command:?} failed").into());
-    }
+    let (include, libraries) = (soft::folder("--include-dir")?, soft::folder("--lib-dir")?);
+    let words = [
+        source,
+        "-pthread",
+        "-I",
+        &include,
+        "-L",
+        &libraries,
+        "-lascendcl",
+    ];
+    command::compile(&words, &program)?;
     Ok(program)
 }

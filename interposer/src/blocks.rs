@@ -2,7 +2,7 @@
 
 use ascend_trace_format::api::ArgKind;
 
-use crate::readable_memory;
+use crate::described::{place, read};
 
 /// Blocks of a call that are recorded. PyTorch has one in each call.
 const MOST: usize = 5;
@@ -118,22 +118,6 @@ impl BlockWords {
     pub(crate) fn iter(&self) -> impl Iterator<Item = i64> + '_ {
         self.words.iter().copied().take(self.length)
     }
-}
-
-/// The address of an element of an array; 0 without an array.
-fn place<T>(array: usize, index: usize) -> usize {
-    match array {
-        0 => 0,
-        _ => array.wrapping_add(index.wrapping_mul(size_of::<T>())),
-    }
-}
-
-/// A description that the program passed to the call.
-fn read<T: Copy>(address: usize) -> Option<T> {
-    let is_there = address != 0 && readable_memory::is_there(address, size_of::<T>());
-    // SAFETY: the table gives these kinds only to arguments that lead to such descriptions, for a tool to read. All fields
-    // are integers.
-    is_there.then(|| unsafe { core::ptr::read_unaligned(address as *const T) })
 }
 
 #[cfg(test)]

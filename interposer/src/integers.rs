@@ -1,5 +1,5 @@
 //! Texts of arrays of integers that a call reads, such as the dimensions of a tensor, of single values,
-//! of blocks of memory, and of a communicator's identity.
+//! of blocks of memory, of messages, and of a communicator's identity.
 
 use core::fmt::{self, Write};
 
@@ -9,7 +9,7 @@ use ascend_trace_format::record::MAX_STRING;
 
 use crate::blocks::BlockWords;
 use crate::call_record::CallRecord;
-use crate::{readable_memory, scalars};
+use crate::{messages, readable_memory, scalars};
 
 /// More than any tensor has dimensions.
 const MOST: u64 = 16;
@@ -59,6 +59,10 @@ pub(crate) fn of(record: &CallRecord<'_>) -> Option<List> {
     }
     if arg.kind == ArgKind::Scalar {
         return scalar(*address as usize, count);
+    }
+    if arg.kind == ArgKind::Messages {
+        let words = messages::words(*address as usize, count)?;
+        return Some(List::of(words, messages::is_cut(count)));
     }
     let numbers = Numbers::at(*address as usize, count)?;
     let strides = function.part(ArgPart::Strides);

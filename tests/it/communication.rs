@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::merge::jobs::recorded_ranks;
-use crate::support::{Run, program, run, tool};
+use crate::support::{Run, Tables, program, run, tool};
 
 /// Bytes of a collective and of a message of the program.
 const BYTES: f64 = 4096.0;
@@ -284,4 +284,132 @@ fn a_program_without_collectives_has_no_tables() {
         .args(["stats", "--communication"])
         .arg(recording.trace());
     assert_eq!(run(&mut command).expect(0).out(), "no collective ran\n");
+}
+
+/// The messages of the calls of a rank in `pipeline_ranks.c`, as the ranks that each goes from and to.
+fn schedule(rank: i64, ranks: i64, micro_batches: i64) -> Vec<Vec<(i64, i64)>> {
+    let mut calls = Vec::new();
+    let mut pass = |sends: i64, receives: i64| {
+        let sent = (sends != 0).then_some((rank, rank + sends));
+        let received = (receives != 0).then_some((rank - receives, rank));
+        let is_inside = |it: &(i64, i64)| (0..ranks).contains(&it.0) && (0..ranks).contains(&it.1);
+        let messages = sent.into_iter().chain(received).filter(is_inside);
+        let messages: Vec<(i64, i64)> = messages.collect();
+        if !messages.is_empty() {
+            calls.push(messages);
+        }
+    };
+    let ahead = (ranks - 1 - rank).min(micro_batches);
+    let rest = micro_batches - ahead;
+    for _ in 0..ahead {
+        pass(0, 1);
+        pass(1, 0);
+    }
+    if rest > 0 {
+        pass(0, 1);
+    }
+    for turn in 0..rest {
+        pass(1, -1);
+        pass(-1, i64::from(turn + 1 < rest));
+    }
+    for _ in 0..ahead {
+        pass(0, -1);
+        pass(-1, 0);
+    }
+    calls
+}
+
+/// How long each rank waited for the others in truth.
+fn true_waits(truth: &[TrueRound], ranks: i64, micro_batches: i64) -> Vec<i64> {
+    let begins = |rank: i64| {
+        let own = truth
+            .iter()
+            .filter_map(move |it| it.get(&rank.cast_unsigned()));
+        own.map(|it| it.0)
+    };
+    let calls = (0..ranks).map(|rank| schedule(rank, ranks, micro_batches));
+    let calls: Vec<Vec<(Vec<(i64, i64)>, i64)>> = (0..ranks)
+        .zip(calls)
+        .map(|(rank, calls)| {
+            assert_eq!(calls.len(), begins(rank).count(), "calls of rank {rank}");
+            calls.into_iter().zip(begins(rank)).collect()
+        })
+        .collect();
+    // The begins of both ends of each message.
+    let mut ends: BTreeMap<(i64, i64), BTreeMap<i64, Vec<i64>>> = BTreeMap::new();
+    for (rank, calls) in (0..).zip(&calls) {
+        for (messages, begin) in calls {
+            for message in messages {
+                let link = ends.entry(*message).or_default();
+                link.entry(rank).or_default().push(*begin);
+            }
+        }
+    }
+    let mut numbers: BTreeMap<(i64, (i64, i64)), usize> = BTreeMap::new();
+    let waits = (0..).zip(&calls).map(|(rank, calls)| {
+        let waits = calls.iter().map(|(messages, begin)| {
+            let others = messages.iter().map(|message| {
+                let number = numbers.entry((rank, *message)).or_default();
+                let other = message.0 + message.1 - rank;
+                let begin = ends[message][&other][*number];
+                *number += 1;
+                begin
+            });
+            others.max().map_or(0, |last| (last - begin).max(0))
+        });
+        waits.sum()
+    });
+    waits.collect()
+}
+
+#[test]
+fn stages_of_a_pipeline_wait_as_the_log_has_it() {
+    const RANKS: i64 = 3;
+    const MICRO_BATCHES: i64 = 8;
+    let folder = tempfile::tempdir().unwrap();
+    let known = folder.path().join("root").display().to_string();
+    let words = ["all", &known, "8", "1", "3"];
+    let run = Run::new(&program("pipeline_ranks"))
+        .words(&words)
+        .soft("memset_ns=0,memset_mbps=1000");
+    let recording = run.options(&["--timing", "events"]).traced();
+    assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
+    let document = json(&["stats", "--communication"], &recording.trace());
+    let stages = document["stages"].as_array().unwrap();
+    let numbers = stages
+        .iter()
+        .map(|it| (number(it, "stage"), number(it, "rank")));
+    assert_eq!(
+        numbers.collect::<Vec<_>>(),
+        [(0, 0), (1, 1), (2, 2)],
+        "{document}"
+    );
+    let truth = truth(
+        &[recording.truth()],
+        &ranks(&recording.trace()),
+        "HcclBatchSendRecv",
+    );
+    for (stage, expected) in stages.iter().zip(true_waits(&truth, RANKS, MICRO_BATCHES)) {
+        assert_eq!(number(stage, "split"), number(stage, "calls"), "{stage}");
+        let found = number(stage, "waiting_ns");
+        let error = number(stage, "waiting_error_ns");
+        assert!(
+            (found - expected).abs() <= error,
+            "{found} ± {error}, in truth {expected}: {stage}"
+        );
+    }
+    // A message has a kilobyte of floats, and each is counted at both ends.
+    let messages = 2 * (RANKS - 1) * MICRO_BATCHES;
+    let bytes = number(row(&document, "HcclBatchSendRecv"), "bytes");
+    assert_eq!(bytes, 2 * messages * 4096, "{document}");
+    // The others wait for the slow stage.
+    let share = |at: usize| stages[at]["waiting_share"].as_f64().unwrap();
+    assert!(share(1) < share(0) && share(1) < share(2), "{stages:?}");
+    let calls = Tables::of(&recording).calls;
+    let mut own = calls
+        .iter()
+        .filter(|it| it.text("name") == "HcclBatchSendRecv");
+    // Kind, count, type and rank.
+    let has_message = |text: &str| text.contains("[0, 1024, 4, ") || text.contains("[1, 1024, 4, ");
+    assert!(own.all(|it| has_message(it.text("args"))));
 }

@@ -4,64 +4,9 @@
  * exchange data by counts in arrays.
  * `all` is each RANK, as a separate process.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "program.h"
+#include "ranks.h"
 
-#include "hccl/hccl.h"
-
-enum { COUNT = 1024, LATE_US = 4000, LONG_ENOUGH = 60000 };
-
-static void hand_out(const char *name, const HcclRootInfo *root)
-{
-    char other[4096];
-    FILE *file;
-
-    snprintf(other, sizeof other, "%s.new", name);
-    file = fopen(other, "wb");
-    require(file != NULL, "a file can be made");
-    require(fwrite(root, sizeof *root, 1, file) == 1, "it takes all");
-    fclose(file);
-    require(rename(other, name) == 0, "it gets its name");
-}
-
-static void await(const char *name, HcclRootInfo *root)
-{
-    for (int turn = 0; turn < LONG_ENOUGH; turn++) {
-        FILE *file = fopen(name, "rb");
-
-        if (file != NULL) {
-            require(fread(root, sizeof *root, 1, file) == 1, "all is there");
-            fclose(file);
-            return;
-        }
-        usleep(1000);
-    }
-    require(0, "the other rank begins");
-}
-
-/* Starts this program for each rank, and waits for all. */
-static int start_all(char **words, int ranks)
-{
-    int failed = 0;
-
-    for (int rank = 0; rank < ranks; rank++) {
-        char own[16];
-
-        snprintf(own, sizeof own, "%d", rank);
-        if (fork() == 0) {
-            setenv("RANK", own, 1);
-            words[1] = own;
-            execv(words[0], words);
-            _exit(127);
-        }
-    }
-    for (int rank = 0; rank < ranks; rank++) {
-        int status = 0;
-
-        require(wait(&status) > 0, "a rank ends");
-        failed |= status;
-    }
-    return failed != 0;
-}
+enum { COUNT = 1024, LATE_US = 4000 };
 
 static void exchange(int rank, void *from, void *to, HcclComm comm, aclrtStream stream)
 {
@@ -105,7 +50,6 @@ int main(int count, char **words)
         return start_all(words, ranks);
     }
     int rank = atoi(words[1]), steps = atoi(words[3]), late = atoi(words[4]);
-    HcclRootInfo root;
     HcclComm comm;
     aclrtStream stream;
     void *from, *to;
@@ -115,13 +59,7 @@ int main(int count, char **words)
     DO(aclrtCreateStream(&stream));
     DO(aclrtMalloc(&from, COUNT * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST));
     DO(aclrtMalloc(&to, COUNT * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST));
-    if (rank == 0) {
-        require(HcclGetRootInfo(&root) == 0, "what all ranks know");
-        hand_out(words[2], &root);
-    } else {
-        await(words[2], &root);
-    }
-    require(HcclCommInitRootInfo((uint32_t)ranks, &root, (uint32_t)rank, &comm) == 0, "a communicator");
+    comm = communicator(words[2], ranks, rank);
     for (int step = 0; step < steps; step++) {
         DO(aclrtMemsetAsync(from, COUNT * sizeof(float), 0, COUNT * sizeof(float), stream));
         if (rank == late) {

@@ -132,6 +132,7 @@ fn value(trace: &Trace, argument: &Argument, word: u64) -> String {
         | ArgKind::Heap
         | ArgKind::Regions
         | ArgKind::RegionRefs
+        | ArgKind::Messages
         | ArgKind::Function
         | ArgKind::Handle => hex(word),
     }

@@ -55,7 +55,8 @@ fn text(found: &Communication) -> String {
     let mut text = section("Groups", &found.groups, 0)
         + &section("Collectives", &found.collectives, 0)
         + &section("Ranks", &found.ranks, 0)
-        + &section("Messages between ranks", &found.links, 0);
+        + &section("Messages between ranks", &found.links, 0)
+        + &section("Pipeline stages", &found.stages, 0);
     text.push_str(
         "\nalgorithm bandwidth is size / transfer; if the wait for the last rank is not known, size / time. ≥ is the least that \
          it can be\n",

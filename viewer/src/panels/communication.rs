@@ -29,12 +29,14 @@ pub(crate) enum Communication {
     Collectives,
     Ranks,
     Messages,
+    Stages,
 }
 
-const PAGES: [Communication; 3] = [
+const PAGES: [Communication; 4] = [
     Communication::Collectives,
     Communication::Ranks,
     Communication::Messages,
+    Communication::Stages,
 ];
 
 /// The communication of all of a recording.
@@ -55,12 +57,13 @@ impl Panel for Communication {
             Self::Collectives => "collectives",
             Self::Ranks => "ranks in collectives",
             Self::Messages => "messages between ranks",
+            Self::Stages => "pipeline stages",
         };
         title.to_owned()
     }
 
     fn hint(&self) -> &'static str {
-        "tab: collectives, ranks, messages   /: filter   < > r: sort   esc: back"
+        "tab: collectives, ranks, messages, stages   /: filter   < > r: sort   esc: back"
     }
 
     fn content(&self, app: &mut App, world: ViewData<'_>, _: &str) -> PanelContent {
@@ -130,6 +133,9 @@ fn content(page: Communication, app: &App, world: ViewData<'_>) -> PanelContent 
         }),
         Communication::Messages => rows(&found.links, note, |it| {
             format!("{} {} {}", it.group, it.from, it.to)
+        }),
+        Communication::Stages => rows(&found.stages, note, |it| {
+            format!("{} {}", it.group, it.process)
         }),
     }
 }

@@ -259,6 +259,9 @@ coded_enum! {
         Regions = 18 "regions",
         /// Blocks that it gets back (`mstxMemRegionsUnregisterBatch_t`): the address of each.
         RegionRefs = 19 "region-refs",
+        /// An array of messages to and from other ranks (`HcclSendRecvItem`), with another argument as its length: kind
+        /// (0 sent, 1 received), count, data type and rank of each, copied into the record after a successful call.
+        Messages = 20 "messages",
     }
 }
 
@@ -274,6 +277,7 @@ impl ArgKind {
                 | Self::Heap
                 | Self::Regions
                 | Self::RegionRefs
+                | Self::Messages
         )
     }
 
@@ -378,9 +382,9 @@ pub struct Arg {
     pub out: bool,
     /// Bytes of the value (of the value pointed to when `out`): 1, 2, 4 or 8.
     pub width: u8,
-    /// The enumeration of `ArgKind::Enum`, else empty.
+    /// The enumeration of `ArgKind::Enum`, or of the data types of `ArgKind::Messages`; else empty.
     pub enumeration: &'static str,
-    /// Index of the argument that holds the length of `ArgKind::Integers`, or the type of `ArgKind::Scalar`.
+    /// Index of the argument that holds the length of `ArgKind::Integers` or `ArgKind::Messages`, or the type of `ArgKind::Scalar`.
     pub count: Option<u8>,
 }
 

@@ -8,6 +8,9 @@ use crate::hook_spec::HookSpec;
 use crate::model::{Function, Param};
 use crate::types::{Types, ValueClass};
 
+/// The enumeration of the data types of messages.
+const TYPES_OF_MESSAGES: &str = "HcclDataType";
+
 /// One argument of a hooked function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookArg {
@@ -19,9 +22,9 @@ pub struct HookArg {
     pub kind: ArgKind,
     pub out: bool,
     pub width: u8,
-    /// The enumeration of `ArgKind::Enum`, else empty.
+    /// The enumeration of `ArgKind::Enum`, or of the data types of `ArgKind::Messages`; else empty.
     pub enumeration: String,
-    /// Position of the argument that holds the length of `ArgKind::Integers`, or the type of `ArgKind::Scalar`.
+    /// Position of the argument that holds the length of `ArgKind::Integers` or `ArgKind::Messages`, or the type of `ArgKind::Scalar`.
     pub count: Option<u8>,
 }
 
@@ -72,6 +75,7 @@ impl ArgumentRules<'_> {
         }
         let enumeration = match (&class, kind) {
             (ValueClass::Enumeration(name), ArgKind::Enum) => name.clone(),
+            (_, ArgKind::Messages) => TYPES_OF_MESSAGES.to_owned(),
             _ => String::new(),
         };
         let count = argument_spec
@@ -79,6 +83,9 @@ impl ArgumentRules<'_> {
             .and_then(|count| self.info_position(function, count, kind));
         if kind == ArgKind::Scalar && count.is_none() {
             return Err(error("no argument names its type"));
+        }
+        if kind == ArgKind::Messages && count.is_none() {
+            return Err(error("no argument is its length"));
         }
         if kind == ArgKind::Integers && (count.is_none() || !self.is_numbers(ctype)) {
             return Err(error("it is no array of 64-bit integers with a length"));
@@ -202,6 +209,7 @@ fn is_possible(kind: ArgKind, class: &ValueClass) -> bool {
                 | ArgKind::Heap
                 | ArgKind::Regions
                 | ArgKind::RegionRefs
+                | ArgKind::Messages
                 | ArgKind::Function
                 | ArgKind::Handle
         ),

@@ -208,7 +208,7 @@ pub fn bytes_moved(trace: &Trace, call: &Call) -> Option<u64> {
 }
 
 /// Bytes of an element, by the bits that its type has in its name.
-fn width(data_type: &str) -> Option<u64> {
+pub(crate) fn width(data_type: &str) -> Option<u64> {
     let name = data_type.strip_prefix("HCCL_DATA_TYPE_")?;
     let digits = name.trim_start_matches(|it: char| !it.is_ascii_digit());
     let end = digits.find(|it: char| !it.is_ascii_digit());

@@ -74,7 +74,8 @@ fn write_word<'t>(
         | ArgKind::RootInfo
         | ArgKind::Heap
         | ArgKind::Regions
-        | ArgKind::RegionRefs => fields.address(name, word),
+        | ArgKind::RegionRefs
+        | ArgKind::Messages => fields.address(name, word),
     }
 }
 

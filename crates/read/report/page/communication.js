@@ -49,6 +49,16 @@ function communication(data) {
     ...PART_TIMES,
     ...BANDWIDTHS,
   ];
+  const waiting = (it) => (isKnown(it.waiting_ns) ? `${it.split < it.calls ? "≥ " : ""}${withError(it.waiting_ns, it.waiting_error_ns)}` : UNKNOWN);
+  const stages = [
+    group,
+    ["stage", (it) => count(it.stage), "number"],
+    ["rank", (it) => rankWords(it.rank, it.process)],
+    ["calls", (it) => count(it.calls), "number"],
+    ["first to last task", (it) => duration(it.active_ns), "number"],
+    ["waits in messages", waiting, "number"],
+    ["waits %", (it) => (isKnown(it.waiting_share) ? (100 * it.waiting_share).toFixed(1) : UNKNOWN), "number"],
+  ];
   const unknown = found.groups.filter((it) => isKnown(it.unknown));
   return [
     table(collectives, found.collectives, leftOut.collectives),
@@ -56,6 +66,8 @@ function communication(data) {
     table(ranks, found.ranks, leftOut.ranks),
     found.links.length > 0 && element("h3", {}, "Messages between ranks"),
     found.links.length > 0 && table(links, found.links, leftOut.links),
+    found.stages.length > 0 && element("h3", {}, "Pipeline stages"),
+    found.stages.length > 0 && table(stages, found.stages, leftOut.stages),
     ...unknown.map((it) => text(`Waits of group ${it.group} are not known: ${it.unknown}.`, "dim")),
     text("The algorithm bandwidth is size / transfer. Where the wait for the last rank is not known, it is size / time, the least that it can be (≥).", "dim"),
     waits.length > 0 && element("h3", {}, "Who waited for whom"),

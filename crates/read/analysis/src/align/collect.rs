@@ -26,7 +26,9 @@ impl Fold for Collect {
         let tasks = tasks.take_while(|_| is_looked_at);
         for id in tasks.filter(|id| window.part.holds(window.keys.task(*id))) {
             let task = trace.task(id);
-            if let Some(numbered) = self.numbering.number(trace, task) {
+            let messages = self.numbering.messages(trace, task);
+            let one = self.numbering.number(trace, task);
+            for numbered in messages.into_iter().chain(one) {
                 self.ran(numbered, task.time);
             }
         }

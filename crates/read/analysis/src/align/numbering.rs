@@ -11,6 +11,7 @@ use ascend_trace_recording::{Call, CallId, Function, ProcessId, Task, Trace};
 use super::alignment_input::{Comm, Lane, Obstacle, Participant, Round};
 use crate::Window;
 use crate::collectives::{Collective, Peer, made_at};
+use crate::messages::{Message, Messages};
 
 /// The communicators of all processes, and the numbers of their collectives.
 #[derive(Debug, Default)]
@@ -20,6 +21,8 @@ pub(crate) struct Numbering {
     comms: HashMap<(ProcessId, u64), CollectiveCounts>,
     /// Submitted collectives without a task yet, by thread and begin of the call.
     pending: HashMap<(u32, i64), NumberedCollective>,
+    /// The same of calls that pass several messages.
+    pending_messages: HashMap<(u32, i64), Vec<NumberedCollective>>,
     /// When each process paused the recording first: its later work is not counted.
     paused: HashMap<ProcessId, i64>,
 }
@@ -33,6 +36,8 @@ struct CollectiveCounts {
     place: usize,
     /// By lane.
     counts: Vec<u32>,
+    /// Some messages are not in the recording, so later ones cannot be counted.
+    has_unknown_messages: bool,
 }
 
 /// A collective with its number. It has no times yet.
@@ -77,9 +82,16 @@ impl Numbering {
         self.pending.remove(&(call.thread.0, call.begin))
     }
 
+    /// The numbers of the messages of a task. Its call passes an array of them. This is asked for once.
+    pub(crate) fn messages(&mut self, trace: &Trace, task: &Task) -> Vec<NumberedCollective> {
+        let call = trace.call(task.call);
+        let found = self.pending_messages.remove(&(call.thread.0, call.begin));
+        found.unwrap_or_default()
+    }
+
     /// Whether tasks of collectives are still to come. Most programs have none.
     pub(crate) fn has_pending(&self) -> bool {
-        !self.pending.is_empty()
+        !self.pending.is_empty() || !self.pending_messages.is_empty()
     }
 
     /// The losses of the recording, as far as it has been read.
@@ -150,9 +162,11 @@ impl Numbering {
             lanes: Vec::new(),
         });
         let place = participant.comms.len() - 1;
-        let counts = Vec::new();
-        self.comms
-            .insert((process, handle), CollectiveCounts { place, counts });
+        let counts = CollectiveCounts {
+            place,
+            ..CollectiveCounts::default()
+        };
+        self.comms.insert((process, handle), counts);
     }
 
     /// A later call says which rank it is, or how many there are.
@@ -168,39 +182,68 @@ impl Numbering {
     }
 
     fn submitted(&mut self, trace: &Trace, call: &Call, collective: &Collective<'_>) {
-        let process = trace.thread(call.thread).process;
-        let Some(counted) = self.comms.get_mut(&(process, collective.comm)) else {
-            return;
+        let key = (call.thread.0, call.begin);
+        let of = (trace.thread(call.thread).process, collective.comm);
+        let messages = match Messages::of(trace, call) {
+            Messages::None => {
+                let shape = (shape(collective), collective.bytes());
+                let function = trace.function(call.function);
+                let needed = |rank| part_in(function, collective, rank);
+                if let Some(numbered) = self.next_round(of, shape, needed) {
+                    self.pending.insert(key, numbered);
+                }
+                return;
+            }
+            Messages::Unknown => {
+                if let Some(counted) = self.comms.get_mut(&of) {
+                    counted.has_unknown_messages = true;
+                }
+                return;
+            }
+            Messages::Known(messages) => messages,
         };
-        let Some(participant) = self.participants.get_mut(&process) else {
-            return;
-        };
-        let Some(comm) = participant.comms.get_mut(counted.place) else {
-            return;
-        };
-        let function = trace.function(call.function);
-        let Some(part) = part_in(function, collective, comm.rank) else {
-            return;
-        };
+        let numbered = messages.iter().filter_map(|message| {
+            let shape = (message_shape(message), message.bytes());
+            self.next_round(of, shape, |rank| message_in(message.peer, rank))
+        });
+        let numbered: Vec<NumberedCollective> = numbered.collect();
+        if numbered.len() == messages.len() && !numbered.is_empty() {
+            self.pending_messages.insert(key, numbered);
+        }
+    }
+
+    /// The next collective or message of a communicator. `needed` gets the rank of the process in it.
+    fn next_round(
+        &mut self,
+        (process, handle): (ProcessId, u64),
+        (shape, bytes): (u64, Option<u64>),
+        needed: impl FnOnce(u64) -> Option<Needed>,
+    ) -> Option<NumberedCollective> {
+        let counted = self.comms.get_mut(&(process, handle))?;
+        let participant = self.participants.get_mut(&process)?;
+        let comm = participant.comms.get_mut(counted.place)?;
+        let part = needed(comm.rank)?;
+        if part.peers.is_some() && counted.has_unknown_messages {
+            return None;
+        }
         let lane = lane_of(comm, part.function, part.peers);
         counted.counts.resize(counted.counts.len().max(lane + 1), 0);
         let number = counted.counts[lane];
         counted.counts[lane] = number.saturating_add(1);
         let round = Round {
             number,
-            shape: shape(collective),
-            bytes: collective.bytes(),
+            shape,
+            bytes,
             gives: part.gives,
             takes: part.takes,
             ..Round::default()
         };
-        let pending = NumberedCollective {
+        Some(NumberedCollective {
             process,
             comm: counted.place,
             lane,
             round,
-        };
-        self.pending.insert((call.thread.0, call.begin), pending);
+        })
     }
 }
 
@@ -245,12 +288,6 @@ fn part_in(function: &Function, collective: &Collective<'_>, rank: u64) -> Optio
         gives,
         takes,
     };
-    let message = |from, to| Needed {
-        function: String::new(),
-        peers: Some((from, to)),
-        gives: from == rank,
-        takes: to == rank,
-    };
     // A barrier has no data, and no arguments other than its communicator and stream.
     let is_barrier = function.args.len() == 2;
     // In a collective of shares that differ, a rank without a share counts as well. Its peers may not wait for it.
@@ -264,8 +301,7 @@ fn part_in(function: &Function, collective: &Collective<'_>, rank: u64) -> Optio
             let has_share = collective.count != Some(0);
             of_all(has_share, has_share)
         }
-        Some((Peer::Destination, to)) => message(rank, to),
-        Some((Peer::Source, from)) => message(from, rank),
+        Some(peer @ (Peer::Destination | Peer::Source, _)) => return message_in(peer, rank),
         // The root of a reduction needs all others, that of a broadcast is needed by all.
         Some((Peer::Root, root)) => {
             let is_root = root == rank;
@@ -274,11 +310,34 @@ fn part_in(function: &Function, collective: &Collective<'_>, rank: u64) -> Optio
     })
 }
 
+/// The needs of a message. `None` for a peer that is neither its source nor its destination.
+fn message_in(peer: (Peer, u64), rank: u64) -> Option<Needed> {
+    let (from, to) = match peer {
+        (Peer::Destination, to) => (rank, to),
+        (Peer::Source, from) => (from, rank),
+        (Peer::Root, _) => return None,
+    };
+    Some(Needed {
+        function: String::new(),
+        peers: Some((from, to)),
+        gives: from == rank,
+        takes: to == rank,
+    })
+}
+
 /// What all ranks of a collective have in common: the type of its elements, and their count where all name the same.
 fn shape(collective: &Collective<'_>) -> u64 {
     let count = collective.count.filter(|_| collective.has_equal_counts());
-    let count = count.unwrap_or(0);
-    let of_type = collective.data_type.unwrap_or_default().as_bytes();
+    shape_of(count.unwrap_or(0), collective.data_type)
+}
+
+/// The same of a message.
+fn message_shape(message: &Message<'_>) -> u64 {
+    shape_of(message.count, message.data_type)
+}
+
+fn shape_of(count: u64, data_type: Option<&str>) -> u64 {
+    let of_type = data_type.unwrap_or_default().as_bytes();
     fnv::extend(fnv::hash(&count.to_le_bytes()), of_type)
 }
 

@@ -12,6 +12,23 @@ pub(super) struct SplitTime {
     pub(super) transfer: Estimate,
 }
 
+impl SplitTime {
+    /// A whole time after which the wait is known.
+    pub(super) fn of(wait: Estimate, whole: Estimate) -> Self {
+        let wait = Estimate {
+            value: wait.value.min(whole.value),
+            low: wait.low.min(whole.value),
+            high: wait.high.min(whole.high),
+        };
+        let transfer = Estimate {
+            value: whole.value - wait.value,
+            low: (whole.low - wait.high).max(0.0),
+            high: whole.high - wait.low,
+        };
+        Self { wait, transfer }
+    }
+}
+
 /// How long a device computed during collectives.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct ComputedMeanwhile {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ascend_trace_recording::TaskTime;
 
 use super::part_times::{SplitTime, measured};
-use super::sums::PartOf;
+use super::sums::{PartOf, PartScope};
 use crate::estimate::Estimate;
 
 /// Collectives of a function on a group, or messages between two ranks: group, function, ranks.
@@ -28,6 +28,8 @@ pub(super) struct Member {
     pub(super) share: Option<u64>,
     /// Its place among all collectives, where they are wanted one by one.
     pub(super) run: Option<usize>,
+    /// The number of its call, where that has several messages.
+    pub(super) batch: Option<u64>,
 }
 
 /// Collectives that not all ranks have joined yet.
@@ -47,7 +49,11 @@ pub(super) struct Round {
 pub(super) struct SplitRound {
     pub(super) parts: Vec<(PartOf, SplitTime)>,
     /// The same of collectives that are wanted one by one.
-    pub(super) runs: Vec<(usize, SplitTime)>,
+    pub(super) runs: Vec<(usize, PartOf, SplitTime)>,
+    /// The calls that are one message each, their begins, and their waits.
+    pub(super) messages: Vec<(PartOf, i64, SplitTime)>,
+    /// The calls with several messages of which this is one, and the wait for the other rank.
+    pub(super) batches: Vec<(u64, Estimate)>,
     /// The size is known only now, by the shares of all ranks.
     pub(super) is_sized_late: bool,
     /// The rank that certainly began last.
@@ -119,32 +125,32 @@ impl Round {
         let waits: Vec<Estimate> = (0..begins.len()).map(|it| wait(&begins, it)).collect();
         let last = certain_last(&begins);
         let numbered = self.members.iter().zip(&waits);
-        let splits = numbered.map(|(member, wait)| {
-            let (wait, whole) = (*wait, measured(&member.time));
-            let wait = Estimate {
-                value: wait.value.min(whole.value),
-                low: wait.low.min(whole.value),
-                high: wait.high.min(whole.high),
-            };
-            let transfer = Estimate {
-                value: whole.value - wait.value,
-                low: (whole.low - wait.high).max(0.0),
-                high: whole.high - wait.low,
-            };
-            (member, SplitTime { wait, transfer })
-        });
+        let splits =
+            numbered.map(|(member, wait)| (member, SplitTime::of(*wait, measured(&member.time))));
         let splits: Vec<(&Member, SplitTime)> = splits.collect();
         let all = splits.iter();
         let parts = all.filter_map(|(member, split)| Some((self.sized(member.part?), *split)));
         let parts: Vec<(PartOf, SplitTime)> = parts.collect();
         let all = splits.iter();
-        let runs = all.filter_map(|(member, split)| Some((member.run?, *split)));
+        let runs =
+            all.filter_map(|(member, split)| Some((member.run?, self.sized(member.part?), *split)));
         let runs = runs.collect();
+        let messages = splits.iter().filter_map(|(member, split)| {
+            let part = member.part.filter(|it| it.link.is_some())?;
+            let is_call = part.scope == PartScope::Call;
+            is_call.then_some((part, member.time.begin, *split))
+        });
+        let messages = messages.collect();
+        let batches = self.members.iter().zip(&waits);
+        let batches = batches.filter_map(|(member, wait)| Some((member.batch?, *wait)));
+        let batches = batches.collect();
         let mut waited = Estimate::default();
         parts.iter().for_each(|(_, it)| waited.add(it.wait));
         Some(SplitRound {
             parts,
             runs,
+            messages,
+            batches,
             is_sized_late: self.shares().is_some(),
             last: last.and_then(|it| self.members.get(it)).map(|it| it.rank),
             waited,
@@ -211,6 +217,7 @@ mod tests {
     /// A rank that began at this time and ended at 100.
     fn member(rank: u64, begin: i64, share: Option<u64>) -> Member {
         let part = PartOf {
+            scope: PartScope::Call,
             group: 0,
             function: 0,
             process: ProcessId(rank as u32),
@@ -235,6 +242,7 @@ mod tests {
             shape: 7,
             share,
             run: None,
+            batch: None,
         }
     }
 

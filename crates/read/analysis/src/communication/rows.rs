@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use ascend_trace_recording::ProcessId;
+
 use super::Communication;
 use super::part_times::{Bandwidth, PartTimes, estimate};
+use super::stages::Stages;
 use super::sums::{LastCount, LastRanks, Sums};
+use super::waited::WaitedTime;
 use crate::columns::declare::*;
 
 /// The columns of the times in the field `times`.
@@ -121,6 +125,43 @@ pub struct LinkStats {
 }
 }
 
+table_row! {
+/// A rank that is a stage of a pipeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageStats {
+    pub group: u32 => column("group", Id, |it: &Self| it.group.into(), "the group, as in `groups[]`").shown("group", 110);
+    pub stage: u32 => column("stage", Count, |it: &Self| it.stage.into(), "its place in the pipeline, from 0, by the first messages of the ranks").shown("stage", 0);
+    pub process: u32 => column("process", Id, |it: &Self| it.process.into(), "number of the process in the recording").shown("process", 100);
+    pub rank: Option<u64> => column("rank", Id, |it: &Self| it.rank.map(|it| it as i64).into(), "rank of the process; `null` where it is unknown").shown("rank", 0);
+    pub group_rank: u64 => column("group_rank", Unsigned, |it: &Self| it.group_rank.into(), "its rank in the group").text("rank in group");
+    pub calls: u64 => column("calls", Count, |it: &Self| it.calls.into(), "its calls that pass messages").shown("calls", 80);
+    pub split: u64 => column("split", Count, |it: &Self| it.split.into(), "calls of these with a known wait").text("split").if_any(|it: &Self| it.split < it.calls);
+    pub active_ns: i64 => column("active_ns", Duration, |it: &Self| it.active_ns.into(), "from the begin of the first timed task of the process to the end of its last one").json::<i64>().shown("first to last task", 0);
+    => column("waiting_ns", Duration, |it: &Self| it.waiting().map(|it| it.0).into(), "time in which messages waited for the other rank to begin; waits at the same time count once; the least if `split` is less than `calls`; `null` if no wait is known").json::<Option<i64>>();
+    => column("waiting_error_ns", Duration, |it: &Self| it.waiting().map(|it| it.1).into(), "by how much it may be off").json::<Option<i64>>();
+    => column("", Duration, |it: &Self| it.shown_waiting(), "the wait and its error").shown("waits in messages", 0);
+    => column("waiting_share", Share, |it: &Self| it.waiting_share().into(), "the same as a part of `active_ns`").json::<Option<f64>>().shown("waits %", 0);
+    pub(super) waited: WaitedTime;
+}
+}
+
+impl StageStats {
+    fn waiting(&self) -> Option<(i64, i64)> {
+        (self.split > 0).then(|| self.waited.time())
+    }
+
+    fn shown_waiting(&self) -> Value<'static> {
+        let missing = self.calls.saturating_sub(self.split);
+        self.waiting()
+            .map_or(Value::Unknown, |it| Value::estimate(it, missing))
+    }
+
+    fn waiting_share(&self) -> Option<f64> {
+        let (waited, _) = self.waiting().filter(|_| self.active_ns > 0)?;
+        Some(waited as f64 / self.active_ns as f64)
+    }
+}
+
 impl PartTimes {
     fn size(&self) -> Value<'static> {
         match self.calls > self.without_size {
@@ -185,7 +226,7 @@ impl CollectiveStats {
 }
 
 /// The tables, from sums. Waits of groups in which they cannot be known are left out.
-pub(super) fn of(groups: Vec<GroupStats>, sums: &Sums) -> Communication {
+pub(super) fn of(groups: Vec<GroupStats>, sums: &Sums, stages: &Stages) -> Communication {
     let group = |number: usize| groups.get(number);
     let is_known = |number: usize| group(number).is_some_and(|it| it.unknown.is_none());
     let times = |number: usize, times: &PartTimes| match is_known(number) {
@@ -232,12 +273,44 @@ pub(super) fn of(groups: Vec<GroupStats>, sums: &Sums) -> Communication {
         times: times(*number, of),
         of_usual: None,
     });
+    let stages = (0..groups.len()).flat_map(|group| {
+        let is_known = is_known(group);
+        stages_of(group, sums, stages, is_known)
+    });
     Communication {
         collectives,
         ranks,
         links: compared(links.collect()),
+        stages: stages.collect(),
         groups,
     }
+}
+
+/// The stages of a group, in their order.
+fn stages_of(group: usize, sums: &Sums, stages: &Stages, is_known: bool) -> Vec<StageStats> {
+    let places = stages.of(group);
+    let members = sums
+        .members
+        .range((group, ProcessId(0))..=(group, ProcessId(u32::MAX)));
+    let rows = members.filter_map(|(key @ (_, process), group_rank)| {
+        let times = sums.messages.get(key)?;
+        let extent = stages.extents.get(process)?;
+        let known = sums.processes.get(process).copied().unwrap_or_default();
+        Some(StageStats {
+            group: group as u32,
+            stage: *places.get(group_rank)?,
+            process: known.process,
+            rank: known.rank,
+            group_rank: *group_rank,
+            calls: times.calls,
+            split: if is_known { times.split } else { 0 },
+            active_ns: extent.end.saturating_sub(extent.begin),
+            waited: stages.waited.get(key).cloned().unwrap_or_default(),
+        })
+    });
+    let mut rows: Vec<StageStats> = rows.collect();
+    rows.sort_by_key(|it| (it.stage, it.group_rank));
+    rows
 }
 
 /// The links compared with the others of their group, the slowest first.

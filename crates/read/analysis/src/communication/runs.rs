@@ -91,13 +91,19 @@ impl RunList {
         place
     }
 
+    /// Takes the wait of one call.
+    pub(super) fn split_run(&mut self, run: usize, split: &SplitTime) {
+        let SplitTime { wait, transfer } = *split;
+        if let Some(run) = self.runs.get_mut(run) {
+            run.split = Some((RunTime::of(wait), RunTime::of(transfer)));
+        }
+    }
+
     /// Takes the waits of a collective that all ranks have joined.
     pub(super) fn split(&mut self, round: &SplitRound) {
-        let parts = round.parts.iter();
-        for ((run, split), (part, _)) in round.runs.iter().zip(parts) {
-            let SplitTime { wait, transfer } = *split;
+        for (run, part, split) in &round.runs {
+            self.split_run(*run, split);
             if let Some(run) = self.runs.get_mut(*run) {
-                run.split = Some((RunTime::of(wait), RunTime::of(transfer)));
                 (run.size, run.bus_factor) = (part.size, part.bus_factor);
             }
         }

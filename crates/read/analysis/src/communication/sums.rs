@@ -4,13 +4,25 @@ use std::collections::BTreeMap;
 
 use ascend_trace_recording::{ProcessId, TaskTime, Trace};
 
-use super::part_times::{ComputedMeanwhile, PartTimes};
+use super::part_times::{ComputedMeanwhile, PartTimes, SplitTime};
 use super::rounds::SplitRound;
 use crate::estimate::Estimate;
+
+/// The extent of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PartScope {
+    /// A call that is a collective or one message.
+    Call,
+    /// A call with several messages.
+    Batch,
+    /// One of these messages. It has the time of the whole call.
+    InBatch,
+}
 
 /// The rows to which the time of a rank in a collective is added.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PartOf {
+    pub(super) scope: PartScope,
     pub(super) group: usize,
     /// Number of the name of its function.
     pub(super) function: usize,
@@ -52,6 +64,8 @@ pub(super) struct Sums {
     pub(super) functions: BTreeMap<(usize, usize), (PartTimes, LastRanks)>,
     /// By group and process.
     pub(super) ranks: BTreeMap<(usize, ProcessId), PartTimes>,
+    /// The same of calls that are messages.
+    pub(super) messages: BTreeMap<(usize, ProcessId), PartTimes>,
     /// By group and group's rank, over all functions that are no messages.
     pub(super) lasts: BTreeMap<usize, LastRanks>,
     /// By group and the ranks from and to.
@@ -82,6 +96,11 @@ impl LastRanks {
 }
 
 impl PartOf {
+    /// Whether the call passes messages, and is no collective of all ranks.
+    pub(super) fn has_messages(&self) -> bool {
+        self.link.is_some() || self.scope != PartScope::Call
+    }
+
     fn moved(&self) -> (Option<u64>, Option<f64>) {
         (self.size, self.bus_factor)
     }
@@ -100,9 +119,15 @@ impl Sums {
     }
 
     fn each(&mut self, part: PartOf, change: impl Fn(&mut PartTimes)) {
-        let function = self.functions.entry((part.group, part.function));
-        change(&mut function.or_default().0);
-        change(self.ranks.entry((part.group, part.process)).or_default());
+        if part.scope != PartScope::InBatch {
+            let rank = (part.group, part.process);
+            let function = self.functions.entry((part.group, part.function));
+            change(&mut function.or_default().0);
+            change(self.ranks.entry(rank).or_default());
+            if part.has_messages() {
+                change(self.messages.entry(rank).or_default());
+            }
+        }
         if let Some((from, to)) = part.link {
             change(self.links.entry((part.group, from, to)).or_default());
         }
@@ -116,12 +141,17 @@ impl Sums {
         self.each(part, |it| it.overlap(&more));
     }
 
+    /// Takes the wait of one call.
+    pub(super) fn split_call(&mut self, part: PartOf, split: &SplitTime) {
+        self.each(part, |it| it.split(part.moved(), split));
+    }
+
     pub(super) fn split(&mut self, group: usize, round: &SplitRound) {
         for (part, split) in &round.parts {
             if let Some(size) = part.size.filter(|_| round.is_sized_late) {
                 self.each(*part, |it| it.sized(size));
             }
-            self.each(*part, |it| it.split(part.moved(), split));
+            self.split_call(*part, split);
         }
         let collective = round.parts.iter().find(|(part, _)| part.link.is_none());
         if let Some((part, _)) = collective {

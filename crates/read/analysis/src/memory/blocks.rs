@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use ascend_trace_format::api::ArgKind;
 use ascend_trace_recording::{CallId, Function, ThreadId, Trace};
 
+use crate::number_list::{is_cut, numbers};
+
 use super::changes::{MemoryChange, MemoryChangeKind, MemoryId, MemoryPlace};
 
 /// The last report of a thread.
@@ -44,8 +46,9 @@ impl BlockReports {
         let call = trace.call(id);
         let thread = call.thread;
         let text = trace.strings(call).iter().flatten().next();
-        self.missed += u64::from(text.is_none_or(|it| it.contains('…')));
-        let words = text.map_or_else(Vec::new, |it| words(it));
+        self.missed += u64::from(text.is_none_or(|it| is_cut(it)));
+        let words = text.map_or_else(Vec::new, |it| numbers(it));
+        let words: Vec<u64> = words.into_iter().map(i64::cast_unsigned).collect();
         let change = |kind, address, reserved| MemoryChange {
             reserved,
             ..MemoryChange::with(trace, id, (kind, MemoryId::Block(address)), is_wanted)
@@ -101,12 +104,4 @@ impl BlockReports {
             }
         }
     }
-}
-
-/// The numbers of a text like `[0, 4096, 512]`. One that was cut has fewer.
-fn words(text: &str) -> Vec<u64> {
-    let inner = text.trim_start_matches('[').trim_end_matches(']');
-    let numbers = inner.split(", ");
-    let numbers = numbers.map_while(|it| it.parse::<i64>().ok());
-    numbers.map(i64::cast_unsigned).collect()
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use ascend_trace_analysis::checks::{Finding, Severity};
 use ascend_trace_analysis::columns::{ColumnKind, TableRow};
-use ascend_trace_analysis::communication::{CollectiveStats, GroupStats, LinkStats, RankStats};
+use ascend_trace_analysis::communication::{
+    CollectiveStats, GroupStats, LinkStats, RankStats, StageStats,
+};
 use ascend_trace_analysis::critical::{PathShare, Segment, SegmentKind};
 use ascend_trace_analysis::memory::{
     HeldMemory, PlaceMemory, PoolMemory, RefusedAllocation, SiteMemory, StepMemory,
@@ -48,6 +50,7 @@ fn documented() -> Vec<(&'static str, String)> {
         ("collectives", table::<CollectiveStats>()),
         ("group_ranks", table::<RankStats>()),
         ("links", table::<LinkStats>()),
+        ("stages", table::<StageStats>()),
         ("places", table::<PlaceMemory>()),
         ("pools", table::<PoolMemory>()),
         ("held", table::<HeldMemory>()),

@@ -198,6 +198,136 @@ fn the_slowest_link_comes_first() {
     );
 }
 
+/// A call that passes messages: begin and end of its task, and of each message whether it is received (1), its elements, their
+/// type and the other rank.
+type Batch<'a> = (i64, i64, &'a [[u64; 4]]);
+
+/// Ranks and their calls.
+fn batches(ranks: &[&[Batch<'_>]]) -> String {
+    let mut text = String::new();
+    for (rank, calls) in ranks.iter().enumerate() {
+        let (p, size) = (rank + 1, ranks.len());
+        let _ = writeln!(
+            text,
+            "p{p}.t1: HcclCommInitRootInfo({size},{rank},7)[0..10us]\np{p}.s1@{rank}:"
+        );
+        for (begin, end, messages) in *calls {
+            let words: Vec<String> = messages.iter().flatten().map(u64::to_string).collect();
+            let called = begin - 5;
+            let _ = writeln!(
+                text,
+                "p{p}.s1: HcclBatchSendRecv(7,{})[{begin}us..{end}us] by t1[{called}us..{}us]",
+                words.join(","),
+                called + 1
+            );
+        }
+    }
+    text
+}
+
+#[track_caller]
+fn near(row: &Value, key: &str, expected: i64) {
+    let found = number(row, &format!("{key}_ns"));
+    let error = number(row, &format!("{key}_error_ns"));
+    assert!(
+        (found - expected).abs() <= error,
+        "{key}: {expected} in {row}"
+    );
+}
+
+#[test]
+fn a_call_with_several_messages_waits_for_the_last_of_its_ranks() {
+    // Rank 1 passes messages to and from both others in one call.
+    let found = of(&batches(&[
+        &[(20, 90, &[[0, 1000, 4, 1]])],
+        &[(40, 90, &[[1, 1000, 4, 0], [0, 500, 3, 2]])],
+        &[(70, 90, &[[1, 500, 3, 1]])],
+    ]));
+    let row = &found["collectives"][0];
+    assert_eq!((number(row, "calls"), number(row, "split")), (3, 3));
+    // Rank 0 waits for 20 us, rank 1 for 30 us until rank 2 begins.
+    near(row, "wait", 50_000);
+    assert_eq!(number(row, "bytes"), 2 * (4000 + 1000));
+    let links = found["links"].as_array().expect("links");
+    let of_link = |from: i64| {
+        let own = |it: &&Value| number(it, "from_rank") == from;
+        links.iter().find(own).expect("the link has messages")
+    };
+    let (first, second) = (of_link(0), of_link(1));
+    assert_eq!((number(first, "calls"), number(first, "bytes")), (2, 8000));
+    near(first, "wait", 20_000);
+    near(second, "wait", 30_000);
+    // Only one end of each has a call with that message alone.
+    assert_eq!(second["bandwidth_is_least"], false, "{second}");
+}
+
+#[test]
+fn messages_that_do_not_fit_together_have_no_waits() {
+    // Rank 1 receives another number of elements.
+    let found = of(&batches(&[
+        &[(20, 90, &[[0, 1000, 4, 1], [1, 10, 4, 1]])],
+        &[(40, 90, &[[1, 999, 4, 0], [0, 10, 4, 0]])],
+    ]));
+    let row = &found["collectives"][0];
+    assert_eq!(number(row, "split"), 0, "{row}");
+    assert_eq!(row["wait_ns"], Value::Null);
+}
+
+#[test]
+fn stages_of_a_pipeline_have_their_waits() {
+    const FORWARD: [u64; 4] = [0, 1000, 4, 1];
+    const BACK: [u64; 4] = [1, 1000, 4, 1];
+    const FROM_FIRST: [u64; 4] = [1, 1000, 4, 0];
+    const TO_FIRST: [u64; 4] = [0, 1000, 4, 0];
+    let found = of(&batches(&[
+        &[(20, 60, &[FORWARD]), (60, 120, &[FORWARD, BACK])],
+        &[(30, 60, &[FROM_FIRST]), (100, 120, &[TO_FIRST, FROM_FIRST])],
+    ]));
+    let stages = found["stages"].as_array().expect("stages");
+    let shown = stages.iter().map(|it| {
+        (
+            number(it, "stage"),
+            number(it, "group_rank"),
+            number(it, "calls"),
+        )
+    });
+    assert_eq!(shown.collect::<Vec<_>>(), [(0, 0, 2), (1, 1, 2)]);
+    // The first one waits from 20 to 30, and from 60 to 100.
+    near(&stages[0], "waiting", 50_000);
+    near(&stages[1], "waiting", 0);
+    let share = stages[0]["waiting_share"].as_f64().expect("it is known");
+    assert!((share - 0.5).abs() < 0.05, "{share}");
+}
+
+#[test]
+fn a_cut_list_of_messages_leaves_later_waits_unknown() {
+    let text = batches(&[
+        &[
+            (20, 60, &[[0, 10, 4, 1]]),
+            (70, 100, &[[0, 10, 4, 1], [0, 10, 4, 1]]),
+        ],
+        &[
+            (30, 60, &[[1, 10, 4, 0]]),
+            (80, 100, &[[1, 10, 4, 0], [1, 10, 4, 0]]),
+        ],
+    ]);
+    let mut timeline = ascend_trace_testkit::Timeline::parse(&text).expect("a timeline");
+    let calls = timeline.rows.iter_mut().filter_map(|row| match row {
+        ascend_trace_recording::rows::Row::Call(call) => Some(call),
+        _ => None,
+    });
+    let last = calls.filter(|it| !it.strings.is_empty()).next_back();
+    last.expect("a call with messages").strings = vec![Some("[0, 10, …]".into())];
+    let found = CommunicationFold::default().of(&Window::whole(&timeline.trace()));
+    let found = serde_json::to_value::<Communication>(found).expect("it is JSON");
+    let row = &found["collectives"][0];
+    assert_eq!(
+        (number(row, "calls"), number(row, "split")),
+        (4, 2),
+        "{row}"
+    );
+}
+
 #[test]
 fn computing_on_the_device_is_counted_within_collectives() {
     let text = "t1: HcclCommInitRootInfo(2,0,7)[0..10us]

@@ -437,6 +437,13 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type srcRank:uint@from-rank stream:stream +counts-all",
     ),
     (
+        "HcclBatchSendRecv",
+        "hccl",
+        "task",
+        "collective",
+        "comm:handle@communicator stream:stream sendRecvInfo:messages=HcclDataType",
+    ),
+    (
         "HcclCommInitRootInfo",
         "hccl",
         "plain",
@@ -538,7 +545,7 @@ fn argument(text: &str) -> ArgRow {
         out: more == "out",
         enumeration: match (kind, more) {
             ("enum", "") => format!("acl_{name}"),
-            ("enum", name) => name.to_owned(),
+            ("enum" | "messages", name) => name.to_owned(),
             _ => String::new(),
         },
         is_written: more == "written",

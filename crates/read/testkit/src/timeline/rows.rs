@@ -268,7 +268,14 @@ impl RowWriter<'_> {
         // A size is the first number; the other arguments take the rest in turn.
         let has_sizes = args.iter().any(|arg| arg.kind == "size");
         let mut turn = numbers.iter().copied().skip(usize::from(has_sizes));
+        let mut strings = Vec::new();
         let args = args.iter().map(|arg| match arg.kind.as_str() {
+            // The last argument: a text of all further numbers.
+            "messages" => {
+                let words: Vec<String> = turn.by_ref().map(|it| it.to_string()).collect();
+                strings.push(Some(format!("[{}]", words.join(", ")).into()));
+                0
+            }
             "stream" => stream.map_or(0, |(_, serial)| stream_handle(serial)),
             "event" => event.map_or(0, |(serial, _)| event_handle(serial)),
             "size" => numbers.first().copied().unwrap_or(0),
@@ -293,7 +300,7 @@ impl RowWriter<'_> {
             task: None,
             graph: None,
             args,
-            strings: Vec::new(),
+            strings,
             ending: ascend_trace_recording::Ending::Returned,
             stack: None,
         }

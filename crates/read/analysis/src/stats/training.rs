@@ -3,6 +3,7 @@
 //!
 //! It is worked out from ranges that the program named.
 
+mod followed;
 pub(crate) mod lane;
 mod modules;
 mod ranges;

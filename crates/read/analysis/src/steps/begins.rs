@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::measured::StepPart;
 use super::sequence::RequestedOperation;
-use super::symbols::Symbols;
+use super::symbols::{SymbolKind, Symbols};
 
 /// Entries of a step without times that are passed over.
 const MOST: usize = 4096;
@@ -37,17 +37,23 @@ impl TaskLengths {
 }
 
 /// When each step began on the device. Where its first task has no time, the tasks before its first one with a time took their usual
-/// time. `waits`: whether the host waits at an entry.
+/// time. A copy that runs ahead, while the step before still computes, does not begin a step. `kind`: the kind of an entry.
 pub(super) fn begins(
     entries: &[RequestedOperation],
     parts: &[StepPart],
     lengths: &TaskLengths,
-    waits: impl Fn(&RequestedOperation) -> bool,
+    kind: impl Fn(&RequestedOperation) -> SymbolKind,
 ) -> Vec<Option<i64>> {
+    let waits = |it: &RequestedOperation| kind(it).waits();
+    let computes = |it: &RequestedOperation| kind(it).computes();
+    let goes_ahead = copies_run_ahead(entries, parts, computes);
     // The last entry before with a time.
     let mut before = i64::MIN;
     let begin = |part: &StepPart| {
-        let own = &entries[part.from..part.until];
+        let mut own = &entries[part.from..part.until];
+        if goes_ahead {
+            own = &own[copies_before(own, computes)..];
+        }
         let found = own.iter().take(MOST).position(|it| it.ran().is_some())?;
         let ran = own[found].ran()?;
         let earlier = own[..found].iter().filter(|it| !waits(it));
@@ -61,6 +67,37 @@ pub(super) fn begins(
         Some(begin)
     };
     parts.iter().map(begin).collect()
+}
+
+/// The number of entries before the first one that computes; 0 if none computes.
+fn copies_before(
+    own: &[RequestedOperation],
+    computes: impl Fn(&RequestedOperation) -> bool,
+) -> usize {
+    own.iter().take(MOST).position(computes).unwrap_or(0)
+}
+
+/// Whether most steps have a copy at their begin that began on the device before the last computing of the step before.
+fn copies_run_ahead(
+    entries: &[RequestedOperation],
+    parts: &[StepPart],
+    computes: impl Fn(&RequestedOperation) -> bool,
+) -> bool {
+    let of = |part: &StepPart| &entries[part.from..part.until];
+    let pairs = parts.iter().zip(parts.iter().skip(1));
+    let ahead = pairs.filter_map(|(last, next)| {
+        let computed = of(last).iter().rev().take(MOST).filter(|it| computes(it));
+        let computed = computed.filter_map(RequestedOperation::ran).next()?;
+        let copies = &of(next)[..copies_before(of(next), &computes)];
+        let copied = copies.iter().find_map(RequestedOperation::ran)?;
+        Some(copied < computed)
+    });
+    let (mut known, mut found) = (0_usize, 0_usize);
+    for is_ahead in ahead {
+        known += 1;
+        found += usize::from(is_ahead);
+    }
+    found * 2 > known
 }
 
 #[cfg(test)]
@@ -90,8 +127,34 @@ mod tests {
         ];
         let part = |from, until| StepPart { from, until };
         let parts = [part(0, 2), part(2, 5), part(5, 7), part(7, 7)];
-        let found = begins(&entries, &parts, &lengths, |_| false);
+        let found = begins(&entries, &parts, &lengths, |_| SymbolKind::Work);
         // The third was launched no earlier, and began after the last task of the second.
         assert_eq!(found, [Some(1_000), Some(1_260), Some(1_410), None]);
+    }
+
+    #[test]
+    fn copies_that_run_ahead_do_not_begin_a_step() {
+        let kind = |it: &RequestedOperation| match it.symbol {
+            0 => SymbolKind::Load,
+            _ => SymbolKind::Work,
+        };
+        let part = |from, until| StepPart { from, until };
+        let parts = [part(0, 3), part(3, 6), part(6, 9)];
+        let lengths = TaskLengths::default();
+        let found = |copies: [i64; 3]| {
+            let steps = copies.into_iter().zip([1_000, 2_000, 3_000]);
+            let entries = steps.flat_map(|(copy, at)| {
+                [(0, copy), (1, at), (2, at + 500)].map(|(symbol, ran)| entry(0, symbol, Some(ran)))
+            });
+            let entries: Vec<RequestedOperation> = entries.collect();
+            begins(&entries, &parts, &lengths, kind)
+        };
+        let of_computing = [Some(1_000), Some(2_000), Some(3_000)];
+        assert_eq!(found([900, 1_100, 2_100]), of_computing);
+        // A copy after the step before begins the next one.
+        assert_eq!(
+            found([900, 1_900, 2_900]),
+            [Some(900), Some(1_900), Some(2_900)]
+        );
     }
 }

@@ -68,9 +68,9 @@ fn found(thread: ThreadId, symbols: &Symbols, mut sequence: Sequence) -> Option<
     };
     let entries = entries.as_deref().unwrap_or(&sequence.entries);
     let parts = parts(entries, symbols, &rhythm);
-    let waits = |it: &RequestedOperation| symbols.kind(it.symbol).waits();
+    let kind = |it: &RequestedOperation| symbols.kind(it.symbol);
     let lengths = sequence.lengths.by_shape(symbols);
-    let measured = measured(entries, &parts, (sequence.ran_until, &lengths), waits);
+    let measured = measured(entries, &parts, (sequence.ran_until, &lengths), kind);
     let from = rhythm.places[rhythm.model] as usize;
     let content = &entries[from..from + rhythm.period];
     let content: FxHashSet<u32> = content.iter().map(|it| it.symbol).collect();

@@ -5,6 +5,7 @@ use ascend_trace_recording::TimeRange;
 use super::begins::{TaskLengths, begins};
 use super::process_steps::{FoundStep, StepClock};
 use super::sequence::RequestedOperation;
+use super::symbols::SymbolKind;
 
 /// A step as a part of a sequence of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,15 +23,15 @@ pub(super) struct Measured {
     pub(super) left_out: u64,
 }
 
-/// The times of steps: on the device where most of them have a task with a time there, else on the host. `waits`: whether the
-/// host waits at an entry.
+/// The times of steps: on the device where most of them have a task with a time there, else on the host. `kind`: the kind of an
+/// entry.
 pub(super) fn measured(
     entries: &[RequestedOperation],
     parts: &[StepPart],
     (ran_until, lengths): (Option<i64>, &TaskLengths),
-    waits: impl Fn(&RequestedOperation) -> bool,
+    kind: impl Fn(&RequestedOperation) -> SymbolKind,
 ) -> Measured {
-    if let Some(times) = on_device(entries, parts, (ran_until, lengths), waits) {
+    if let Some(times) = on_device(entries, parts, (ran_until, lengths), kind) {
         let cuts = cuts(entries, parts, &times);
         return Measured {
             clock: StepClock::Device,
@@ -89,9 +90,9 @@ fn on_device(
     entries: &[RequestedOperation],
     parts: &[StepPart],
     (ran_until, lengths): (Option<i64>, &TaskLengths),
-    waits: impl Fn(&RequestedOperation) -> bool,
+    kind: impl Fn(&RequestedOperation) -> SymbolKind,
 ) -> Option<Vec<Option<TimeRange>>> {
-    let begins = begins(entries, parts, lengths, &waits);
+    let begins = begins(entries, parts, lengths, &kind);
     if !begins.iter().flatten().is_sorted_by(|a, b| a < b) {
         return None;
     }
@@ -100,7 +101,7 @@ fn on_device(
         let next = parts.get(at + 1);
         let end = match next.is_some_and(|it| it.from == part.until) {
             true => begins[at + 1],
-            false => end_before_other_work(entries, part, ran_until, &waits),
+            false => end_before_other_work(entries, part, ran_until, |it| kind(it).waits()),
         };
         end.filter(|it| *it > begin)
             .map(|end| TimeRange::new(begin, end))

@@ -58,8 +58,8 @@ pub struct StepStats {
     pub launch_ns: i64 => column("launch_ns", Duration, |it: &Self| it.launch_ns.into(), "idle from the begin of its submission until it ran").shown("launch", 110).exported("launch_ns");
     pub communication_ns: i64 => column("communication_ns", Duration, |it: &Self| it.communication_ns.into(), "all communication, also while the device computed").exported("communication_ns");
     pub copy_ns: i64 => column("copy_ns", Duration, |it: &Self| it.copy_ns.into(), "all copies").exported("copy_ns");
-    pub tasks: u64 => column("tasks", Count, |it: &Self| it.tasks.into(), "tasks that ran in it").view("tasks", 150).exported("tasks");
-    pub untimed: u64 => column("untimed", Count, |it: &Self| it.untimed.into(), "tasks submitted in it that have no time").exported("untimed");
+    pub tasks: u64 => column("tasks", Count, |it: &Self| it.tasks.into(), "tasks that ran in it, as far as it is known when").view("tasks", 150).exported("tasks");
+    pub untimed: u64 => column("untimed", Count, |it: &Self| it.untimed.into(), "tasks submitted in it that have no time: they take the usual time of such tasks, where it is known").exported("untimed");
     pub verdict: Option<Verdict> => column("verdict", Word, |it: &Self| it.verdict.map(Verdict::name).into(), "`device-bound`, `communication-bound`, `data-bound`, `host-bound`; `null` if most tasks have no time").exported("verdict");
     pub is_close: bool => column("is_close", Flag, |it: &Self| it.is_close.into(), "whether another verdict is possible within the error");
     pub error_ns: i64 => column("error_ns", Duration, |it: &Self| it.error_ns.into(), "how far the times of devices may be off, the errors of all tasks together").text("±").if_any(|it| it.error_ns * 20 > it.length_ns).exported("error_ns");

@@ -11,6 +11,7 @@ use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{Call, ProcessId, Range, StreamId, TaskId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
+use super::followed::FollowedStreams;
 use super::lane::{Lane, Use, UseInterval};
 use super::step::StepStats;
 use crate::dependencies::runs;
@@ -34,6 +35,7 @@ pub struct Steps {
     rows: Vec<StepStats>,
     names: Names,
     learner: Learner,
+    followed: FollowedStreams,
 }
 
 /// Names of the work in steps with wanted details.
@@ -117,17 +119,25 @@ impl Steps {
         if self.lanes.range(lanes.clone()).next().is_none() {
             return;
         }
-        if TaskRole::of(trace, task) != TaskRole::Work || !runs(trace, id) {
+        if !runs(trace, id) {
+            return;
+        }
+        let launched = window.keys.task(id);
+        let probable = self.followed.take((trace, id), launched, &mut self.learner);
+        if TaskRole::of(trace, task) != TaskRole::Work {
             return;
         }
         let launch = trace.call(task.call);
         let placed = self.learner.place(trace, task);
+        let placed = placed.map(|it| (it.time, it.error)).or(probable);
         let planned = trace.planned(launch).map(|id| trace.call(id));
         let planned = planned.map_or((launch.begin, launch.begin), |it| (it.begin, it.end));
         for (_, lane) in self.lanes.range_mut(lanes) {
-            let Some(placed) = placed else {
+            if task.time.is_none() {
                 // Its begin may be in a step that was summed up before its part arrived.
-                lane.untimed(window.keys.task(id));
+                lane.untimed(launched);
+            }
+            let Some((time, error)) = placed else {
                 continue;
             };
             let name = match lane.is_watching() {
@@ -136,9 +146,9 @@ impl Steps {
             };
             lane.add(UseInterval {
                 name,
-                begin: placed.time.begin,
-                end: placed.time.end,
-                error: placed.error,
+                begin: time.begin,
+                end: time.end,
+                error,
                 used: match task.kind {
                     TaskKind::Collective => Use::Communication,
                     TaskKind::Memcpy | TaskKind::Memset => Use::Copy,

@@ -61,6 +61,8 @@ pub(super) struct PauseResult {
     pub(super) clocked: Vec<LanePosition>,
     /// Threads that make calls at regular times until the program ends.
     pub(super) background: BTreeSet<usize>,
+    /// How long a thread may work in a pause before it waits for another thread, by the site of the pause.
+    pub(super) worked: FxHashMap<Site, i64>,
     /// All pauses between the same two calls, and half of their spread.
     pub(super) repeated: (i64, i64),
     /// All pauses that are no work of the thread, where they are wanted.
@@ -85,7 +87,7 @@ pub(super) struct EndedBy {
 }
 
 /// Where a thread pauses: its number, and the shapes of the calls before and after.
-type Site = (u32, u32, u32);
+pub(super) type Site = (u32, u32, u32);
 
 /// A call that began.
 #[derive(Clone, Copy, Debug)]
@@ -368,7 +370,9 @@ impl<'f> Sweep<'f> {
         let interval = |source: Source| self.interval(lasts, source);
         let mut left = Unexplained::new();
         let mut sites: Vec<(Site, Pauses)> = Vec::new();
+        let mut worked: FxHashMap<Site, i64> = FxHashMap::default();
         for (site, pauses) in found {
+            worked.insert(site, pauses.most_work_before());
             let is_known = matches!(pauses.ended_by(interval), Verdict::By(_) | Verdict::Clock);
             let parts = match is_known || self.is_alone {
                 true => Err(pauses),
@@ -394,6 +398,7 @@ impl<'f> Sweep<'f> {
                 }
                 Verdict::By(found) => {
                     learnt.take(facts, *site, &found);
+                    learnt.work_before(*site, &worked);
                     learnt.unexplained += pauses.total() - found.total();
                     learnt.keep_others(*site, pauses, &found);
                     known.push((*site, found));
@@ -413,7 +418,10 @@ impl<'f> Sweep<'f> {
                 .iter()
                 .filter(|it| (it.0.0, it.0.2) == (site.0, site.2));
             match alike.filter_map(|it| pauses.ended_like(&it.1)).next() {
-                Some(found) => learnt.take(facts, site, &found),
+                Some(found) => {
+                    learnt.take(facts, site, &found);
+                    learnt.work_before(site, &worked);
+                }
                 None => {
                     let part = learnt.take_unexplained(site, pauses, interval);
                     *left.entry(site).or_default() += part;
@@ -436,6 +444,7 @@ impl<'f> Sweep<'f> {
             let unexplained = match pauses.ended_by(interval) {
                 Verdict::By(found) if !has_peers || found.is_followed() => {
                     learnt.take(facts, *site, &found.of_other_process());
+                    learnt.worked.insert(*site, pauses.most_work_before());
                     pauses.total() - found.total()
                 }
                 Verdict::Unknown if !has_peers => pauses.unexplained(interval).max(counted),
@@ -470,6 +479,11 @@ impl PauseResult {
         self.links.extend(found.links());
         self.links
             .extend(found.endings.iter().filter_map(Ending::reverse));
+    }
+
+    fn work_before(&mut self, site: Site, worked: &FxHashMap<Site, i64>) {
+        let known = worked.get(&site).copied();
+        self.worked.extend(known.map(|it| (site, it)));
     }
 
     /// A pause that the ends of other threads ended.

@@ -36,7 +36,8 @@ pub(super) enum LatencySource {
     Late,
     /// The usual ones everywhere: the resulting difference shows how far the model can be trusted.
     Usual,
-    /// As [`Self::Own`], but a pause that may be the thread's own work is taken for that, not for a wait.
+    /// As [`Self::Own`], but a pause that may be the thread's own work is taken for that, not for a wait. In other pauses the thread
+    /// works before its wait, as long as it may.
     OwnWork,
     /// As [`Self::Own`], but a thread that others seem to wait for waits for them too.
     Mutual,

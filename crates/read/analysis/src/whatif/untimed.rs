@@ -17,6 +17,9 @@ use crate::TaskRole;
 /// Tasks that get a place. Where more have no time, errors are not known.
 const MOST: usize = 1 << 20;
 
+/// Each round places tasks after the records that have a place since the round before.
+const ROUNDS: usize = 3;
+
 /// The spread of fewer tasks says little of others.
 const MANY: u64 = 8;
 
@@ -71,6 +74,9 @@ impl Iterator for StreamTasks<'_> {
 /// A call that waited for a task: the task, and the call's begin and end.
 type Target = (LanePosition, i64, i64);
 
+/// A task that waited, and the time of its record.
+type Release = (LanePosition, i64);
+
 /// A task of a row.
 #[derive(Clone, Copy, Debug)]
 struct RowTask {
@@ -80,6 +86,8 @@ struct RowTask {
     /// Its usual duration; `None` if no task of its operation has a time.
     usual: Option<UsualDuration>,
     is_work: bool,
+    /// When the wait of the task was over, if it is one and that is known.
+    released: Option<i64>,
 }
 
 /// The duration of the tasks of an operation with times: the mean, and how far one task may be from it.
@@ -115,16 +123,22 @@ pub(super) fn place(facts: &mut Facts, links: &mut [Link], calls: &[WaitTimes]) 
         .collect();
     targets.sort_unstable();
     let usual = UsualDurations::of(facts);
-    let mut rows = Rows::default();
-    for stream in 0..facts.streams.len() {
-        rows.of_stream(facts, &usual, &targets, stream);
+    // Waits for records without a time are known only when these have a place.
+    for _ in 1..ROUNDS {
+        let (rows, _) = rows(facts, &usual, (&targets, &releases(links)));
+        facts.placed = rows.placed;
+        resolve(facts, links);
+    }
+    let (found, worked) = rows(facts, &usual, (&targets, &releases(links)));
+    for (stream, worked) in facts.streams.iter_mut().zip(worked) {
+        stream.worked += worked;
     }
     let Rows {
         placed,
         shares,
         slack,
         ..
-    } = rows;
+    } = found;
     for (shape, (lasted, error)) in shares {
         if let Some(sums) = facts.task_sums.get_mut(shape as usize) {
             sums.lasted += lasted;
@@ -139,6 +153,32 @@ pub(super) fn place(facts: &mut Facts, links: &mut [Link], calls: &[WaitTimes]) 
     facts.is_open = !has_times || placed.len() >= MOST;
     facts.slack += slack;
     facts.placed = placed;
+    resolve(facts, links);
+}
+
+/// The rows of all streams, and how long each stream worked in them.
+fn rows(
+    facts: &Facts,
+    usual: &UsualDurations,
+    (targets, releases): (&[Target], &[Release]),
+) -> (Rows, Vec<i64>) {
+    let mut rows = Rows::default();
+    let streams = 0..facts.streams.len();
+    let worked = streams.map(|it| rows.of_stream(facts, usual, (targets, releases), it));
+    let worked = worked.collect();
+    (rows, worked)
+}
+
+/// When waits of streams were over, by their tasks.
+fn releases(links: &[Link]) -> Vec<Release> {
+    let waits = links.iter().filter(|it| it.way == LinkKind::Wait);
+    let mut releases: Vec<Release> = waits.map(|it| (it.to.place(), it.at)).collect();
+    releases.sort_unstable();
+    releases
+}
+
+/// Takes the times of tasks that have a place now into the links that begin at them.
+fn resolve(facts: &Facts, links: &mut [Link]) {
     for link in links {
         let place = link.from.place();
         let known = facts.placed.binary_search_by_key(&place, |it| it.place);
@@ -221,18 +261,20 @@ struct Rows {
 impl Rows {
     fn of_stream(
         &mut self,
-        facts: &mut Facts,
+        facts: &Facts,
         usual: &UsualDurations,
-        targets: &[Target],
+        (targets, releases): (&[Target], &[Release]),
         stream: usize,
-    ) {
+    ) -> i64 {
         let lane = LaneCode::stream(stream);
         let mut targets = of_lane(targets, lane, |it| it.0);
+        let mut releases = of_lane(releases, lane, |it| it.0);
         let mut worked = 0;
         self.reached = i64::MIN;
         for (task, ordinal) in facts.streams[stream].tasks.iter().zip(0..) {
             let place = LanePosition::new(lane, ordinal);
             let shape = &facts.task_shapes[task.shape as usize];
+            let released = take_at(&mut releases, place, |it| it.0);
             if shape.is_timed {
                 worked += self.close(Bound::Before(task.begin));
                 self.reached = task.end;
@@ -243,6 +285,7 @@ impl Rows {
                     submitted: task.call_begin(),
                     usual: usual.get(shape),
                     is_work: shape.class == TaskRole::Work,
+                    released: released.iter().map(|it| it.1).max(),
                 });
             }
             let waited = take_at(&mut targets, place, |it| it.0);
@@ -250,8 +293,7 @@ impl Rows {
                 worked += self.close(Bound::Call(*begin, *end));
             }
         }
-        worked += self.close(Bound::None);
-        facts.streams[stream].worked += worked;
+        worked + self.close(Bound::None)
     }
 
     /// Places the tasks of a row, and says how long they worked.
@@ -290,9 +332,14 @@ impl Rows {
             _ => of / count.max(1),
         };
         let mut reached = from;
+        // The rest of the work has room after each wait.
+        let mut left = lasted;
         for task in &row {
             let begin = reached.max(task.submitted).min(until);
-            let end = (begin + part(lasted, task)).min(until);
+            let own = part(lasted, task);
+            left -= own;
+            let released = task.released.map_or(i64::MIN, |it| it.min(until - left));
+            let end = (begin + own).max(released).min(until);
             reached = end;
             if task.is_work {
                 let share = self.shares.entry(task.shape).or_default();

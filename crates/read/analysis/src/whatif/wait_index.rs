@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::FxHashMap;
+
 use super::compact_recording::Facts;
 use super::links::{ItemEdge, LaneCode, LanePosition, Link, LinkKind, QueueWait, of_lane, take_at};
-use super::outside::{self, Handover};
+use super::outside::{self, Handover, Site};
 use super::records::{Call, Task};
 use super::sync_rewrite::{self, ALL, SyncTask};
 use super::tenths::Tally;
@@ -52,6 +54,8 @@ pub(super) struct Index {
     pub(super) handovers: Vec<Handover>,
     /// Threads, and shapes of their calls after which another thread seems to go on.
     pub(super) awaited: BTreeSet<(u32, u32)>,
+    /// How long a thread may work in a pause before it waits for another thread, by the site of the pause.
+    pub(super) worked: FxHashMap<Site, i64>,
     /// Some of these waits may be work of the threads, and some may be mutual.
     may_be_own: bool,
     is_mutual: bool,
@@ -92,7 +96,8 @@ impl Index {
         let calls = held_calls(facts, &links);
         untimed::place(facts, &mut links, &calls);
         let mut index = Self {
-            may_be_own: links.iter().any(|it| it.way.is_possible()),
+            may_be_own: links.iter().any(|it| it.way.is_possible()) || !outside.worked.is_empty(),
+            worked: outside.worked,
             is_mutual: links.iter().any(|it| it.way == LinkKind::Reverse),
             overheads: overheads(facts),
             readings: readings(facts, &calls),

@@ -86,6 +86,9 @@ pub(super) struct Pauses {
 const APART: f64 = 3.0;
 const BETWEEN: f64 = 0.8;
 
+/// One in this number of pauses may be shorter than the thread's work in it: other processes hold up threads.
+const FEW: usize = 16;
+
 /// The result for the pauses of a site.
 pub(super) enum Verdict<'p> {
     By(PauseEnd<'p>),
@@ -168,6 +171,17 @@ impl Pauses {
 
     pub(super) fn total(&self) -> i64 {
         self.lengths.iter().sum()
+    }
+
+    /// How long a thread may have worked in each of them before it began to wait: no longer than in a short one. Of many, one in
+    /// sixteen may be shorter.
+    pub(super) fn most_work_before(&self) -> i64 {
+        let mut lengths = self.lengths.clone();
+        let place = lengths.len() / FEW;
+        match lengths.len() {
+            0 => 0,
+            _ => *lengths.select_nth_unstable(place).1,
+        }
     }
 
     /// The time of the pauses that may be waits for other threads or for functions on the host.

@@ -96,15 +96,14 @@ impl<'f> ThreadLane<'f> {
         self.fold();
         if let Some(shown) = shown {
             let may_be_own = targets.shown.is_some_and(|it| it.way.is_possible());
-            let own_work = match may_be_own {
-                true => shared.effects.of_manner(LatencySource::OwnWork),
-                false => 0..0,
-            };
+            let own_work = shared.effects.of_manner(LatencySource::OwnWork);
+            let worked = self.worked_before(index, call).min(pause) - own_lag;
             let all = self.row.iter_mut().zip(shown).enumerate();
             for (run, (it, shown)) in all {
-                *it = match own_work.contains(&run) {
-                    true => *it + pause - own_lag,
-                    false => (*it).max(shown + shown_lag),
+                *it = match (own_work.contains(&run), may_be_own) {
+                    (true, true) => *it + pause - own_lag,
+                    (true, false) => (*it + worked.max(0)).max(shown + shown_lag),
+                    (false, _) => (*it).max(shown + shown_lag),
                 };
             }
         }
@@ -118,6 +117,13 @@ impl<'f> ThreadLane<'f> {
             shared.begins(&self.row, 0);
         }
         Ok(())
+    }
+
+    /// How long the thread may have worked in the pause before the call, before it waited for another thread.
+    fn worked_before(&self, index: &Index, call: &Call) -> i64 {
+        let site = self.before.map(|before| (self.number, before, call.shape));
+        site.and_then(|it| index.worked.get(&it).copied())
+            .unwrap_or(0)
     }
 
     /// Where threads wait for each other, it waits for those that have waited for it.

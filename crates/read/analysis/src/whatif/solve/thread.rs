@@ -41,7 +41,7 @@ pub(super) enum Launched {
 
 #[derive(Debug)]
 pub(super) struct ThreadLane<'f> {
-    number: u32,
+    pub(super) number: u32,
     lane: LaneCode,
     calls: CallReader<'f>,
     call: Option<Call>,
@@ -56,8 +56,9 @@ pub(super) struct ThreadLane<'f> {
     has_submitted: bool,
     /// The call began.
     is_inside: bool,
-    /// The end of the call before, in the recording.
+    /// The end of the call before, in the recording, and its shape.
     pub(super) reached: Option<i64>,
+    pub(super) before: Option<u32>,
     /// Reached time in each simulation, except for the common part since then.
     pub(super) row: Vec<i64>,
     pub(super) ahead: i64,
@@ -101,6 +102,7 @@ impl<'f> ThreadLane<'f> {
             has_submitted: false,
             is_inside: false,
             reached: None,
+            before: None,
             row: vec![0; shared.effects.count],
             ahead: 0,
             waits: of_lane(&index.waits, lane, |it| it.to.place()),
@@ -142,6 +144,7 @@ impl<'f> ThreadLane<'f> {
         }
         self.arrive(shared, place);
         self.reached = Some(call.end);
+        self.before = Some(call.shape);
         self.is_inside = false;
         self.ordinal += 1;
         self.call = self.calls.next();

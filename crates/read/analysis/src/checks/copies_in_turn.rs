@@ -4,7 +4,8 @@
 //! Make the copies of the two directions on two streams. If one of them needs work of the other stream, let its stream wait
 //! for an event.
 //!
-//! The time of a finding is the most that this can save: of each two copies, the time of the shorter one.
+//! The time of a finding is the most that this can save: of each two copies, the time of the shorter one. Copies without a time take the mean
+//! of the others.
 //!
 //! Nothing is reported of these copies:
 //!
@@ -27,6 +28,8 @@ use crate::{TaskRole, Window};
 const LEAST: u64 = 16;
 /// A pair that saves less than this part of the time from the first copy to the last is not either, as a divisor.
 const LEAST_PART: i64 = 50;
+/// A copy takes longer. Nanoseconds.
+const SOON_NS: i64 = 10_000;
 /// Threads and streams that are followed.
 const MOST: usize = 1 << 12;
 
@@ -34,7 +37,10 @@ const MOST: usize = 1 << 12;
 #[derive(Debug)]
 struct Copied {
     direction: Direction,
-    time: TimeRange,
+    /// `None` without a time.
+    time: Option<TimeRange>,
+    /// The begin and the end of its call.
+    submitted: TimeRange,
     uses: Vec<Touched>,
 }
 
@@ -43,6 +49,39 @@ struct Copied {
 struct Pairs {
     span: TimeRange,
     found: Finding,
+    /// Further pairs of which a copy has no time.
+    untimed: u64,
+}
+
+impl Pairs {
+    /// The finding for all pairs. Those without times save as much as the others.
+    fn finding(self) -> Finding {
+        let (found, untimed) = (self.found, self.untimed);
+        let more = i128::from(found.total_ns) * i128::from(untimed) / i128::from(found.count.max(1));
+        let all = count(found.count + untimed);
+        let what = match untimed {
+            0 => format!("{}, {all} times", found.what),
+            _ => {
+                let timed = count(found.count);
+                format!("{}, {all} times, of which {timed} have times", found.what)
+            }
+        };
+        Finding {
+            what,
+            count: found.count + untimed,
+            total_ns: found.total_ns.saturating_add(more as i64),
+            ..found
+        }
+    }
+}
+
+/// Two copies after each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pair {
+    /// The time for which both can run.
+    Saves(i64),
+    /// One has no time.
+    Untimed,
 }
 
 #[derive(Debug, Default)]
@@ -67,11 +106,7 @@ impl Check for CopiesInTurn {
             let least = it.span.duration() / LEAST_PART;
             it.found.count >= LEAST && it.found.total_ns >= least
         });
-        let found = found.map(|Pairs { found, .. }| Finding {
-            what: format!("{}, {} times", found.what, count(found.count)),
-            ..found
-        });
-        found.collect()
+        found.map(Pairs::finding).collect()
     }
 }
 
@@ -85,8 +120,8 @@ impl CopiesInTurn {
         let Some(copied) = copied(trace, id) else {
             return;
         };
-        let shorter = before.as_ref().and_then(|it| it.saved(trace, id, &copied));
-        let Some(shorter) = shorter else {
+        let pair = before.as_ref().and_then(|it| it.pair(&copied));
+        let Some(pair) = pair else {
             if self.last.len() < MOST {
                 self.last.insert(task.stream, copied);
             }
@@ -94,7 +129,19 @@ impl CopiesInTurn {
         };
         // The next copy may run together with one after it.
         if is_wanted {
-            self.add(trace, id, shorter, copied);
+            match pair {
+                Pair::Saves(shorter) => self.add(trace, id, shorter, copied),
+                Pair::Untimed => self.add_untimed(trace, id),
+            }
+        }
+    }
+
+    /// Counts a pair where others were found.
+    fn add_untimed(&mut self, trace: &Trace, id: TaskId) {
+        let task = trace.task(id);
+        let key = (trace.call(task.call).thread, task.stream);
+        if let Some(pairs) = self.pairs.get_mut(&key) {
+            pairs.untimed += 1;
         }
     }
 
@@ -116,45 +163,56 @@ impl CopiesInTurn {
             remedy: Some(Remedy::NotSimulated),
             ..Finding::of_note(trace, &note)
         };
+        let Some(time) = copied.time else { return };
         match self.pairs.get_mut(&key) {
             Some(pairs) => {
-                pairs.span = TimeRange::new(pairs.span.begin, copied.time.end);
+                pairs.span = TimeRange::new(pairs.span.begin, time.end);
                 pairs.found.join(&this);
             }
             None => {
-                let (span, found) = (copied.time, this);
-                self.pairs.insert(key, Pairs { span, found });
+                let first = Pairs {
+                    span: time,
+                    found: this,
+                    untimed: 0,
+                };
+                self.pairs.insert(key, first);
             }
         }
     }
 }
 
 impl Copied {
-    /// The time for which both can run, if the other one follows it and nothing else puts them in order.
-    fn saved(&self, trace: &Trace, id: TaskId, other: &Self) -> Option<i64> {
-        let call = trace.call(trace.task(id).call);
-        let shorter = self.time.duration().min(other.time.duration());
-        let is_held = call.end <= self.time.end - shorter / 2
-            && other.time.begin - self.time.end <= shorter / 2;
+    /// What both can save at the same time, if the other one follows it and nothing else puts them in order.
+    fn pair(&self, other: &Self) -> Option<Pair> {
         let is_other_way = self.direction != other.direction;
-        (shorter > 0 && is_held && is_other_way && !conflict(&self.uses, &other.uses))
-            .then_some(shorter)
+        if !is_other_way || conflict(&self.uses, &other.uses) {
+            return None;
+        }
+        let Some((own, others)) = self.time.zip(other.time) else {
+            // The first copy had hardly begun when the second one was submitted.
+            let is_soon = other.submitted.begin - self.submitted.end <= SOON_NS;
+            return is_soon.then_some(Pair::Untimed);
+        };
+        let shorter = own.duration().min(others.duration());
+        let is_held = other.submitted.end <= own.end - shorter / 2
+            && others.begin - own.end <= shorter / 2;
+        (shorter > 0 && is_held).then_some(Pair::Saves(shorter))
     }
 }
 
-/// A copy between host and device with a time and with known memory.
+/// A copy between host and device with known memory.
 fn copied(trace: &Trace, id: TaskId) -> Option<Copied> {
     let task = trace.task(id);
     if task.kind != TaskKind::Memcpy {
         return None;
     }
-    let time = task.time?.range();
     let direction = trace.direction(trace.call(task.call))?;
     let is_between = matches!(direction, Direction::HostToDevice | Direction::DeviceToHost);
     let uses = touched(trace, task.call);
     (is_between && !uses.is_empty()).then_some(Copied {
         direction,
-        time,
+        time: task.time.map(|it| it.range()),
+        submitted: trace.call(task.call).range(),
         uses,
     })
 }

@@ -3,6 +3,8 @@
 //! tasks themselves.
 //!
 //! Submit all tasks first, and wait once. Tasks of one stream run in order without a wait.
+//!
+//! Tasks without a time are short if they were submitted, ran and were waited for in less than 50 µs. They take the mean of the others.
 
 use std::collections::HashMap;
 
@@ -28,6 +30,8 @@ struct ThreadWaits {
     tasks: u64,
     timed: u64,
     time: i64,
+    /// When the first of these tasks was submitted.
+    submitted: Option<i64>,
     waits: u64,
     found: HashMap<FunctionId, Waits>,
 }
@@ -37,10 +41,18 @@ struct ThreadWaits {
 struct Waits {
     finding: Finding,
     tasks: u64,
+    /// Of these, the tasks of waits with all times, and how long they ran.
+    timed: u64,
     ran: i64,
 }
 
 impl Waits {
+    /// How long all tasks ran, where those without a time take the mean of the others.
+    fn ran(&self) -> i64 {
+        let all = i128::from(self.ran) * i128::from(self.tasks) / i128::from(self.timed.max(1));
+        i64::try_from(all).unwrap_or(i64::MAX)
+    }
+
     fn words(&self) -> String {
         let (name, waits) = (&self.finding.site.name, self.finding.count);
         let of = match self.tasks == waits {
@@ -50,9 +62,13 @@ impl Waits {
                 format!("{name} was called {} times for {tasks} short tasks", count(waits))
             }
         };
+        let about = match self.timed == self.tasks {
+            true => String::new(),
+            false => format!(" ({} have times)", count(self.timed)),
+        };
         format!(
-            "{of}: they ran for {} in all, and the waits took {}",
-            duration(self.ran),
+            "{of}: they ran for {}{about} in all, and the waits took {}",
+            duration(self.ran()),
             duration(self.finding.total_ns),
         )
     }
@@ -82,12 +98,12 @@ impl Check for SyncEachTask {
             // Most waits of the thread are like this.
             let least = LEAST.max(state.waits / 2);
             let found = state.found.into_values();
-            found.filter(move |it| it.finding.count >= least)
+            found.filter(move |it| it.finding.count >= least && it.timed > 0)
         });
         let found = found.map(|waits| Finding {
             what: waits.words(),
             // The tasks themselves would take as long.
-            total_ns: waits.finding.total_ns - waits.ran,
+            total_ns: waits.finding.total_ns - waits.ran(),
             advice: "submit the tasks first, and wait once".to_owned(),
             remedy: Some(Remedy::NoWait),
             ..waits.finding
@@ -103,6 +119,7 @@ impl ThreadWaits {
             let is_work = TaskRole::of(trace, trace.task(task)) == TaskRole::Work;
             if is_work && runs(trace, task) {
                 self.tasks += 1;
+                self.submitted = self.submitted.or(Some(call.begin));
                 let time = trace.task(task).time;
                 self.timed += u64::from(time.is_some());
                 self.time += time.map_or(0, |it| it.duration());
@@ -120,11 +137,16 @@ impl ThreadWaits {
         self.waits += 1;
         let tasks = std::mem::take(&mut self.tasks);
         let (timed, ran) = (std::mem::take(&mut self.timed), std::mem::take(&mut self.time));
-        let is_short = (1..=FEW).contains(&tasks) && timed == tasks && ran <= SHORT_NS;
+        let submitted = std::mem::take(&mut self.submitted).unwrap_or(call.begin);
+        let has_times = timed == tasks;
+        // Tasks without a time ran no longer than until the end of the wait.
+        let most = if has_times { ran } else { call.end - submitted };
+        let is_short = (1..=FEW).contains(&tasks) && most <= SHORT_NS;
         // The wait costs more than the work.
         if !is_short || !wanted(id) || call.end - call.begin <= ran {
             return;
         }
+        let (timed, ran) = if has_times { (tasks, ran) } else { (0, 0) };
         let this = Finding {
             calls: vec![trace.call_number(id)],
             ..Finding::of_call(trace, id)
@@ -134,11 +156,13 @@ impl ThreadWaits {
             .and_modify(|known| {
                 known.finding.join(&this);
                 known.tasks += tasks;
+                known.timed += timed;
                 known.ran += ran;
             })
             .or_insert(Waits {
                 finding: this,
                 tasks,
+                timed,
                 ran,
             });
     }

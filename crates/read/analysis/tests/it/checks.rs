@@ -194,6 +194,31 @@ fn a_wait_after_each_few_short_tasks_is_found() {
     assert_eq!(waits(60, 1, 10), None);
 }
 
+#[test]
+fn waits_for_short_tasks_without_times_count_as_well() {
+    let found_of = |timed: u64, sync_end: u64| {
+        found(&rounds(100, |round, at| {
+            let range = match round < timed {
+                true => format!("{}..{}", at(2), at(12)),
+                false => "not-sampled".to_owned(),
+            };
+            let task = format!("s1: A[{range}] by t1[{}..{}]", at(0), at(1));
+            format!("{task} | t1: sync(s1)[{}..{}]", at(1), at(sync_end))
+        }))
+    };
+    assert_eq!(
+        found_of(20, 40),
+        [
+            "sync-each-task 1001 100: aclrtSynchronizeStream was called after each of 100 short tasks: they ran for 1.00 ms (20 \
+             have times) in all, and the waits took 3.90 ms"
+        ]
+    );
+    // Tasks without times may have run for most of a long wait.
+    assert!(found_of(20, 80).is_empty());
+    // Of no task, the duration is known.
+    assert!(found_of(0, 40).is_empty());
+}
+
 /// A thread uses two streams in turn, for 40 µs each. `between` has its calls between the two.
 fn in_turn(count: u64, between: impl Fn(&dyn Fn(u64) -> String) -> String) -> Vec<String> {
     let words = found(&rounds(count, |_, at| {

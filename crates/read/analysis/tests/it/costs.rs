@@ -224,15 +224,24 @@ fn waits_for_work_that_comes_before_anyway_are_found() {
 /// Copies to the device and to the host in turn on a stream: the first one uses memory at 1,000, and the second one as the case
 /// says. `between` is a task between them.
 fn copies_in_turn(rounds: u64, second: u64, between: &str) -> Vec<(u64, i64)> {
+    timed_copies_in_turn((rounds, rounds), second, between)
+}
+
+/// The same, where only the copies of the first rounds have times.
+fn timed_copies_in_turn(
+    (rounds, timed): (u64, u64),
+    second: u64,
+    between: &str,
+) -> Vec<(u64, i64)> {
     let round = |round: u64| {
         let at = |us: u64| format!("{}us", round * 100 + us);
         let copy = |from: u64, until: u64, (to, of): (u64, u64), kind: u64| {
             let place = format!("64,{to},64,{of},64,1,{kind}");
-            format!(
-                "s1: aclrtMemcpy2dAsync({place})[{}..{}] by t1[",
-                at(from),
-                at(until)
-            )
+            let range = match round < timed {
+                true => format!("{}..{}", at(from), at(until)),
+                false => "not-sampled".to_owned(),
+            };
+            format!("s1: aclrtMemcpy2dAsync({place})[{range}] by t1[")
         };
         let (first, second) = (
             copy(10, 50, (1_000, 5_000), 1),
@@ -272,4 +281,8 @@ fn copies_of_two_directions_in_turn_are_found() {
     // A task between them may write it.
     assert_eq!(copies_in_turn(20, 2_000, "A"), []);
     assert_eq!(copies_in_turn(20, 2_000, "rec(E)"), [(20, 600)]);
+    // Pairs without times save as much as the others, if enough have times.
+    assert_eq!(timed_copies_in_turn((60, 20), 2_000, ""), [(60, 1_800)]);
+    assert_eq!(timed_copies_in_turn((60, 10), 2_000, ""), []);
+    assert_eq!(timed_copies_in_turn((60, 20), 1_010, ""), []);
 }

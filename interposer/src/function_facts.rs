@@ -95,7 +95,9 @@ pub(crate) const fn traits_of(function: &Function) -> Traits {
             || function.stream.is_some()
             || function.event.is_some()
             || function.names.is_some()
-            || function.facts.has(Fact::Profiles),
+            || function.facts.has(Fact::Profiles)
+            || function.facts.has(Fact::BeginsGroup)
+            || function.facts.has(Fact::EndsGroup),
         is_runtime: is_in(function, UPPER) || is_in(function, LOWER),
         is_lasting: lasts(function),
         is_followed: is_followed(function),

@@ -38,6 +38,10 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
     if call.is(Fact::Profiles) {
         hardware::give_way();
     }
+    if call.is(Fact::EndsGroup) {
+        // It submits to any streams.
+        lane::note_unknown();
+    }
     span.stream = resolve_stream(call);
     if session::is_filtered() && !span.left_out.is_so() && is_stream_left_out(span, call) {
         span.left_out = LeftOut::Filtered;
@@ -103,6 +107,7 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
 /// The call has returned `result`; its record has not been written yet.
 pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result: u64) {
     graph_roles::after(span, call, succeeded, result);
+    count_groups(call, succeeded);
     if !succeeded {
         failure::note(call, span.stream, result);
         match call.function.role {
@@ -129,6 +134,17 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
         }
         Role::Plain => name_given(call),
         _ => {}
+    }
+}
+
+/// A group of collectives begins or ends. One that failed to end has ended as well.
+fn count_groups(call: &Context<'_>, succeeded: bool) {
+    let groups = &call.state.groups;
+    if call.is(Fact::EndsGroup) {
+        groups.set(groups.get().saturating_sub(1));
+        lane::note_unknown();
+    } else if call.is(Fact::BeginsGroup) && succeeded {
+        groups.set(groups.get().saturating_add(1));
     }
 }
 
@@ -330,6 +346,9 @@ fn measurable(call: &Context<'_>, event: Option<&EventEntry>) -> Result<Extent, 
     }
     if !call.function.timed {
         return Err(Untimed::Bound);
+    }
+    if call.state.groups.get() > 0 && call.function.task == Some(TaskKind::Collective) {
+        return Err(Untimed::Grouped);
     }
     if call.function.task == Some(TaskKind::Memcpy) && copies_on_host(call) {
         return Err(Untimed::HostCopy);

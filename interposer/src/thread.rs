@@ -101,6 +101,8 @@ pub(crate) struct ThreadState {
     pub(crate) turn: Cell<(u64, u64)>,
     /// The last query that found little room: its function and its result, and its first arguments.
     asked: Cell<[u64; 3]>,
+    /// Groups of collectives that the thread has begun, and not ended.
+    pub(crate) groups: Cell<u32>,
     /// Things that a running submission holds.
     pub(crate) submission: Submitting,
     /// Locks that the tracer holds in this thread.
@@ -170,6 +172,7 @@ thread_local! {
             own_open: [const { OpenCall::none() }; OPEN_LEVELS],
             turn: Cell::new((0, 0)),
             asked: Cell::new([0; 3]),
+            groups: Cell::new(0),
             submission: Submitting::new(),
             held: ThreadHoldings::new(),
         }

@@ -208,17 +208,22 @@ fn cost(finding: &Finding) -> String {
             "if these calls waited for one stream"
         }
         Some(Remedy::PinnedMemory) => "if the host did not copy",
-        Some(Remedy::NotSimulated) => "without these calls",
+        Some(Remedy::NotSimulated) => "with this change",
+    };
+    // The device then makes the copies of the host, in an unknown time.
+    let at_most = match finding.remedy {
+        Some(Remedy::PinnedMemory) => "at most ",
+        _ => "",
     };
     let shorter = match finding.saved_ns.zip(finding.saved_error_ns) {
         Some((saved, error)) => {
             format!(
-                "the program would be {} ± {} shorter",
+                "the program would be {at_most}{} ± {} shorter",
                 duration(saved),
                 duration(error)
             )
         }
-        None => "the duration of the program is not known".to_owned(),
+        None => "it is not known how much shorter the program would be".to_owned(),
     };
     format!("    {condition}, {shorter}\n")
 }

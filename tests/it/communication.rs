@@ -286,6 +286,39 @@ fn a_program_without_collectives_has_no_tables() {
     assert_eq!(run(&mut command).expect(0).out(), "no collective ran\n");
 }
 
+#[test]
+fn messages_of_a_group_have_no_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let known = folder.path().join("root").display().to_string();
+    let words = ["all", &known, "10", "-1", "2", "grouped"];
+    let run = Run::new(&program("ranks")).words(&words);
+    let recording = run.options(&["--timing", "events"]).compared();
+    let tables = Tables::of(&recording);
+    let reasons = tables.tasks.iter().map(|task| {
+        let untimed = task.text("untimed").to_owned();
+        (task.text("name").to_owned(), untimed)
+    });
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for reason in reasons {
+        *counts.entry(reason).or_default() += 1;
+    }
+    let of = |name: &str, reason: &str| counts.get(&(name.to_owned(), reason.to_owned())).copied();
+    assert_eq!(of("HcclSend", "grouped"), Some(20), "{counts:?}");
+    assert_eq!(of("HcclRecv", "grouped"), Some(20), "{counts:?}");
+    // Those outside of the group have times.
+    assert_eq!(of("HcclAllReduce", ""), Some(20), "{counts:?}");
+    assert_eq!(of("aclrtMemsetAsync", ""), Some(20), "{counts:?}");
+    let document = json(&["stats", "--communication"], &recording.trace());
+    for name in ["HcclSend", "HcclRecv"] {
+        let row = row(&document, name);
+        assert_eq!(
+            (number(row, "timed"), &row["wait_ns"]),
+            (0, &Value::Null),
+            "{row}"
+        );
+    }
+}
+
 /// The messages of the calls of a rank in `pipeline_ranks.c`, as the ranks that each goes from and to.
 fn schedule(rank: i64, ranks: i64, micro_batches: i64) -> Vec<Vec<(i64, i64)>> {
     let mut calls = Vec::new();

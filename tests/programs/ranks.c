@@ -1,6 +1,6 @@
 /* A rank of a job: RANK FILE STEPS LATE [RANKS [PAIRS]]. Rank 0 writes what all have to know to the file. Each step
  * reduces once; the late rank comes some milliseconds after the others. With PAIRS, ranks 2n and 2n+1 then send each other
- * a message. If PAIRS is `shares`, all ranks gather and scatter shares that differ, the late rank late each time, and
+ * a message. If PAIRS is `grouped`, they do so in a group. If it is `shares`, all ranks gather and scatter shares that differ, the late rank late each time, and
  * exchange data by counts in arrays.
  * `all` is each RANK, as a separate process.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
@@ -69,7 +69,10 @@ int main(int count, char **words)
         if (count > 6 && strcmp(words[6], "shares") == 0) {
             share(rank, ranks, late, from, to, comm, stream);
         } else if (count > 6) {
+            int is_grouped = strcmp(words[6], "grouped") == 0;
+            require(!is_grouped || HcclGroupStart() == 0, "a group begins");
             exchange(rank, from, to, comm, stream);
+            require(!is_grouped || HcclGroupEnd() == 0, "a group ends");
         }
         DO(aclrtSynchronizeStream(stream));
     }

@@ -27,6 +27,7 @@ pub(crate) fn untimed(reason: Untimed) -> &'static str {
         Untimed::QueueFull => "its stream's queue was half full of the tool's events",
         Untimed::ContextFailed => "its context had failed: the tool makes no more queries there",
         Untimed::Behind => "too many tasks before it were not known to be done",
+        Untimed::Grouped => "HcclGroupEnd submitted it with others",
         Untimed::NotLogged => "the hardware log has no entry that certainly belongs to it",
     }
 }

@@ -177,6 +177,10 @@ coded_enum! {
         CountsAll = 13 "counts-all",
         /// Its number of elements is that of the share of one rank, and the same on all ranks.
         CountsShare = 14 "counts-share",
+        /// Collectives after it wait for the end of their group: until then, the thread submits none.
+        BeginsGroup = 15 "begins-group",
+        /// It submits the collectives of a group.
+        EndsGroup = 16 "ends-group",
     }
 }
 
@@ -367,6 +371,8 @@ coded_enum! {
         Behind = 17 "device-behind",
         /// The stream ended with the task's events unread.
         StreamGone = 18 "stream-gone",
+        /// Its call submitted nothing: the end of a group of collectives does.
+        Grouped = 19 "grouped",
     }
 }
 

@@ -139,6 +139,7 @@ fn holds(call: &CsvRow, function: &Value) {
                         | "heap"
                         | "regions"
                         | "region-refs"
+                        | "messages"
                 ),
             "{call:?}"
         );

@@ -21,8 +21,8 @@ const MOST_ALLOCATIONS: usize = 1 << 20;
 pub struct MemoryCurve {
     /// Number of the process in the recording.
     pub process: u32,
-    /// `None` for the host.
-    pub device: Option<u8>,
+    /// The device, the host, or an allocator of a device.
+    pub place: String,
     pub peak_bytes: i64,
     pub peak_at_ns: i64,
     pub end_bytes: i64,
@@ -84,10 +84,7 @@ impl MemoryFold {
             self.unknown += 1;
         }
         for (place, by) in self.live.apply(change).into_iter().flatten() {
-            // The calls that reserve memory for pools and blocks are counted.
-            if !place.is_part() {
-                self.step(process, place, change.at, by);
-            }
+            self.step(process, place, change.at, by);
         }
     }
 
@@ -139,23 +136,23 @@ impl Fold for MemoryFold {
             return MemoryCurves::default();
         }
         let serials = self.serials;
-        let curves = self.curves.into_iter().map(|((process, place), mut it)| {
+        let mut curves: Vec<_> = self.curves.into_iter().collect();
+        curves.sort_by_key(|((process, place), it)| (std::cmp::Reverse(it.peak), *process, *place));
+        let curves_left_out = curves.len().saturating_sub(MOST_CURVES);
+        curves.truncate(MOST_CURVES);
+        let curves = curves.into_iter().map(|((process, place), mut it)| {
             it.reach(COLUMNS - 1);
             MemoryCurve {
                 process: serials.get(&process).copied().unwrap_or(process.0),
-                device: place.device(),
+                place: place.to_string(),
                 peak_bytes: it.peak,
                 peak_at_ns: it.peak_at,
                 end_bytes: it.now,
                 columns: it.columns,
             }
         });
-        let mut curves: Vec<MemoryCurve> = curves.collect();
-        curves.sort_by_key(|it| (std::cmp::Reverse(it.peak_bytes), it.process, it.device));
-        let curves_left_out = curves.len().saturating_sub(MOST_CURVES);
-        curves.truncate(MOST_CURVES);
         MemoryCurves {
-            curves,
+            curves: curves.collect(),
             curves_left_out,
             unknown: self.unknown,
             is_known: true,

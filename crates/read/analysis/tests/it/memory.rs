@@ -231,21 +231,6 @@ fn physical_memory_is_in_use_until_its_handle_and_its_addresses_are_given_back()
     assert_eq!(curve.bounds((40_000, 40_000)).most, 0);
 }
 
-/// A timeline. Reports of blocks have their words as texts, as in a recording.
-fn with_reports(text: &str) -> Trace {
-    let mut timeline = Timeline::parse(text).expect("a timeline");
-    for row in &mut timeline.rows {
-        let Row::Call(call) = row else { continue };
-        let function = &timeline.tables.functions[usize::from(call.function)];
-        if function.category == "mstx" {
-            let words = call.args.iter().filter(|it| **it != 0);
-            let words: Vec<String> = words.map(u64::to_string).collect();
-            call.strings = vec![Some(format!("[{}]", words.join(", ")).into())];
-        }
-    }
-    timeline.trace()
-}
-
 /// Blocks at 1000 and 1064 of a segment of 200 bytes. Devices have the number 1, as 0 is no word here.
 const REPORTED: &str = "t1: aclrtMalloc(200,1000)[0..10us]
     t1: mstxMemHeapRegister(1,1000,200)[11us..12us] mstxMemRegionsRegister(1,1000,64)[13us..14us]
@@ -256,7 +241,7 @@ const CACHED: MemoryPlace = MemoryPlace::Cached(1);
 
 #[test]
 fn blocks_are_allocated_of_what_is_reserved() {
-    let trace = with_reports(REPORTED);
+    let trace = timeline(REPORTED);
     let whole = Window::whole(&trace);
     let found = MemoryUsageFold::default().of(&whole);
     let [pool] = &found.pools[..] else {
@@ -292,7 +277,7 @@ fn segments_that_are_given_back_are_not_reserved() {
         "mstxMemHeapRegister(1,1064,200)[40us..41us] mstxMemRegionsUnregister(1064)[42us..43us]
         t1: aclrtFree(1000)[50us..51us] aclrtMalloc(900,0)[60us..61us]=207001";
     let found =
-        MemoryUsageFold::default().of(&Window::whole(&with_reports(&format!("{REPORTED}{rest}"))));
+        MemoryUsageFold::default().of(&Window::whole(&timeline(&format!("{REPORTED}{rest}"))));
     let pool = &found.pools[0];
     assert_eq!((pool.end_reserved_bytes, pool.end_allocated_bytes), (0, 0));
     assert_eq!(pool.peak_reserved_bytes, 200);
@@ -303,7 +288,7 @@ fn segments_that_are_given_back_are_not_reserved() {
 /// Such as workspaces of operators, and allocators that report heaps in another way.
 #[test]
 fn blocks_without_a_heap_of_their_own_are_of_other_allocators() {
-    let found = MemoryUsageFold::default().of(&Window::whole(&with_reports(
+    let found = MemoryUsageFold::default().of(&Window::whole(&timeline(
         "t1: aclrtMalloc(300,1000)[0..10us] mstxMemHeapRegister(1,5000,9)[11us..12us]
          t1: mstxMemRegionsRegister(1,1100,64)[13us..14us] mstxMemHeapRegister(1,1100,300)[15us..16us]
          t1: mstxMemRegionsUnregister(1100)[20us..21us] mstxMemHeapRegister(1,1100,300)[22us..23us]

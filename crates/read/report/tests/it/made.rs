@@ -107,12 +107,29 @@ fn memory_is_in_use_from_its_allocation_to_its_release() {
         panic!("{found:?}");
     };
     assert_eq!(
-        (curve.device, curve.peak_bytes, curve.end_bytes),
-        (None, 150, 50)
+        (curve.place.as_str(), curve.peak_bytes, curve.end_bytes),
+        ("host", 150, 50)
     );
     assert_eq!(curve.peak_at_ns, 3_000);
     let at = |us: usize| curve.columns[us * curve.columns.len() / 12];
     assert_eq!([at(0), at(2), at(4), at(8), at(11)], [0, 100, 150, 50, 50]);
+}
+
+#[test]
+fn reserved_and_allocated_memory_have_a_curve_each() {
+    let found = memory(
+        "t1: aclrtMalloc(200,1000)[0..1us] mstxMemHeapRegister(1,1000,200)[2us..3us] mstxMemRegionsRegister(1,1000,64)[4us..5us]
+         t1: mstxMemHeapRegister(1,1000,200)[6us..7us] mstxMemRegionsUnregister(1000)[8us..9us] aclInit[10us..12us]",
+    );
+    let curves = found.curves.iter();
+    let curves = curves.map(|it| (it.place.as_str(), it.peak_bytes, it.end_bytes));
+    assert_eq!(
+        curves.collect::<Vec<_>>(),
+        [
+            ("device 0", 200, 200),
+            ("caching allocator of device 1", 64, 0)
+        ]
+    );
 }
 
 #[test]

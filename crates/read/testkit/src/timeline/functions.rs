@@ -175,19 +175,13 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "",
         "hostPtr:pointer@host-freed",
     ),
-    (
-        "mstxMemHeapRegister",
-        "mstx",
-        "plain",
-        "",
-        "device:uint address:uint desc:heap",
-    ),
+    ("mstxMemHeapRegister", "mstx", "plain", "", "desc:heap"),
     (
         "mstxMemRegionsRegister",
         "mstx",
         "plain",
         "",
-        "device:uint address:uint desc:regions",
+        "desc:regions",
     ),
     (
         "mstxMemRegionsUnregister",

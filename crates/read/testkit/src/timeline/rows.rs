@@ -271,7 +271,7 @@ impl RowWriter<'_> {
         let mut strings = Vec::new();
         let args = args.iter().map(|arg| match arg.kind.as_str() {
             // The last argument: a text of all further numbers.
-            "messages" => {
+            "messages" | "heap" | "regions" | "region-refs" => {
                 let words: Vec<String> = turn.by_ref().map(|it| it.to_string()).collect();
                 strings.push(Some(format!("[{}]", words.join(", ")).into()));
                 0

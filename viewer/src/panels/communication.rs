@@ -63,7 +63,7 @@ impl Panel for Communication {
     }
 
     fn hint(&self) -> &'static str {
-        "tab: collectives, ranks, messages, stages   /: filter   < > r: sort   esc: back"
+        "tab: ranks, messages, stages   /: filter   < > r: sort   esc: back"
     }
 
     fn content(&self, app: &mut App, world: ViewData<'_>, _: &str) -> PanelContent {

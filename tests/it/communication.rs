@@ -319,15 +319,18 @@ fn messages_of_a_group_have_no_times() {
     }
 }
 
-/// The messages of the calls of a rank in `pipeline_ranks.c`, as the ranks that each goes from and to.
-fn schedule(rank: i64, ranks: i64, micro_batches: i64) -> Vec<Vec<(i64, i64)>> {
+/// The ranks that each message of a call goes from and to.
+type Messages = Vec<(i64, i64)>;
+
+/// The messages of the calls of a rank in `pipeline_ranks.c`.
+fn schedule(rank: i64, ranks: i64, micro_batches: i64) -> Vec<Messages> {
     let mut calls = Vec::new();
     let mut pass = |sends: i64, receives: i64| {
         let sent = (sends != 0).then_some((rank, rank + sends));
         let received = (receives != 0).then_some((rank - receives, rank));
         let is_inside = |it: &(i64, i64)| (0..ranks).contains(&it.0) && (0..ranks).contains(&it.1);
         let messages = sent.into_iter().chain(received).filter(is_inside);
-        let messages: Vec<(i64, i64)> = messages.collect();
+        let messages: Messages = messages.collect();
         if !messages.is_empty() {
             calls.push(messages);
         }
@@ -361,7 +364,7 @@ fn true_waits(truth: &[TrueRound], ranks: i64, micro_batches: i64) -> Vec<i64> {
         own.map(|it| it.0)
     };
     let calls = (0..ranks).map(|rank| schedule(rank, ranks, micro_batches));
-    let calls: Vec<Vec<(Vec<(i64, i64)>, i64)>> = (0..ranks)
+    let calls: Vec<Vec<(Messages, i64)>> = (0..ranks)
         .zip(calls)
         .map(|(rank, calls)| {
             assert_eq!(calls.len(), begins(rank).count(), "calls of rank {rank}");

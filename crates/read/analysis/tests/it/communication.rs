@@ -312,11 +312,11 @@ fn a_cut_list_of_messages_leaves_later_waits_unknown() {
         ],
     ]);
     let mut timeline = ascend_trace_testkit::Timeline::parse(&text).expect("a timeline");
-    let calls = timeline.rows.iter_mut().filter_map(|row| match row {
+    let mut calls = timeline.rows.iter_mut().filter_map(|row| match row {
         ascend_trace_recording::rows::Row::Call(call) => Some(call),
         _ => None,
     });
-    let last = calls.filter(|it| !it.strings.is_empty()).next_back();
+    let last = calls.rfind(|it| !it.strings.is_empty());
     last.expect("a call with messages").strings = vec![Some("[0, 10, …]".into())];
     let found = CommunicationFold::default().of(&Window::whole(&timeline.trace()));
     let found = serde_json::to_value::<Communication>(found).expect("it is JSON");

@@ -1,4 +1,6 @@
 # MindSpore on an NPU: operators that run one by one, compared with NumPy, and a gradient.
+import math
+
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, mint, nn, ops
@@ -63,11 +65,266 @@ CASES = {
     "gradient": (lambda a, b, c: ms.grad(lambda x: (ops.relu(x) * b).sum())(a), (A > 0) * B),
 }
 
+GRADIENTS = B[:3, :4] + np.arange(3, dtype=np.float32)[:, None, None]
+WEIGHT = A[:3, :4]
+
+
+def trained(make):
+    """A weight after a step of an optimizer with each gradient."""
+    weight = ms.Parameter(Tensor(WEIGHT.copy()), name="weight")
+    optimizer = make([weight])
+    for gradient in GRADIENTS:
+        optimizer((Tensor(gradient),))
+    return weight
+
+
+def by_steps(step, *state):
+    """The same in NumPy."""
+    weight, state = WEIGHT.astype(np.float64), [np.full(WEIGHT.shape, it) for it in state]
+    for number, gradient in enumerate(GRADIENTS, 1):
+        weight, *state = step(weight, gradient, number, *state)
+    return weight
+
+
+def means(gradient, mean, square):
+    return 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
+
+
+def adam_weight_decay(weight, gradient, number, mean, square):
+    mean, square = means(gradient, mean, square)
+    return weight - 0.1 * (mean / (np.sqrt(square) + 1e-6) + 0.1 * weight), mean, square
+
+
+def amsgrad(weight, gradient, number, mean, square, most):
+    mean, square = means(gradient, mean, square)
+    most = np.maximum(most, square)
+    rate = 0.1 * np.sqrt(1 - 0.999**number) / (1 - 0.9**number)
+    return weight - rate * mean / (np.sqrt(most) + 1e-8), mean, square, most
+
+
+def lamb(weight, gradient, number, mean, square):
+    mean, square = means(gradient, mean, square)
+    update = mean / (1 - 0.9**number) / (np.sqrt(square / (1 - 0.999**number)) + 1e-6) + 0.1 * weight
+    return weight - 0.1 * np.linalg.norm(weight) / np.linalg.norm(update) * update, mean, square
+
+
+def ftrl(weight, gradient, number, square, linear):
+    more = square + gradient**2
+    linear = linear + gradient - (np.sqrt(more) - np.sqrt(square)) / 0.1 * weight
+    weight = (np.sign(linear) * 0.01 - linear) / (np.sqrt(more) / 0.1 + 2 * 0.02)
+    return np.where(np.abs(linear) > 0.01, weight, 0), more, linear
+
+
+def adamax(weight, gradient, number, mean, most):
+    mean, most = 0.9 * mean + 0.1 * gradient, np.maximum(0.999 * most, np.abs(gradient))
+    return weight - 0.1 / (1 - 0.9**number) * mean / (most + 1e-8), mean, most
+
+
+def adadelta(weight, gradient, number, square, of_updates):
+    square = 0.9 * square + 0.1 * gradient**2
+    update = np.sqrt(of_updates + 1e-6) / np.sqrt(square + 1e-6) * gradient
+    return weight - update, square, 0.9 * of_updates + 0.1 * update**2
+
+
+def centered(weight, gradient, number, mean, square, update):
+    mean, square = 0.9 * mean + 0.1 * gradient, 0.9 * square + 0.1 * gradient**2
+    update = 0.5 * update + 0.1 * gradient / np.sqrt(square - mean**2 + 1e-2)
+    return weight - update, mean, square, update
+
+
+def proximal(weight, gradient, number, square):
+    square = square + gradient**2
+    rate = 0.1 / np.sqrt(square)
+    aim = weight - rate * gradient
+    return np.sign(aim) * np.maximum(np.abs(aim) - rate * 0.01, 0) / (1 + rate * 0.02), square
+
+
+CASES |= {
+    "adam-weight-decay": (
+        lambda *_: trained(lambda weights: nn.AdamWeightDecay(weights, 0.1, weight_decay=0.1)),
+        by_steps(adam_weight_decay, 0, 0),
+    ),
+    "amsgrad": (lambda *_: trained(lambda weights: nn.Adam(weights, 0.1, use_amsgrad=True)), by_steps(amsgrad, 0, 0, 0)),
+    "lamb": (lambda *_: trained(lambda weights: nn.Lamb(weights, 0.1, weight_decay=0.1)), by_steps(lamb, 0, 0)),
+    "ftrl": (
+        lambda *_: trained(lambda weights: nn.FTRL(weights, 0.1, 0.1, l1=0.01, l2=0.02)),
+        by_steps(ftrl, 0.1, 0),
+    ),
+    "adamax": (lambda *_: trained(lambda weights: nn.AdaMax(weights, 0.1)), by_steps(adamax, 0, 0)),
+    "adadelta": (lambda *_: trained(lambda weights: nn.Adadelta(weights, 1.0)), by_steps(adadelta, 0, 0)),
+    "centered": (
+        lambda *_: trained(lambda weights: nn.RMSProp(weights, 0.1, 0.9, 0.5, 1e-2, centered=True)),
+        by_steps(centered, 0, 1, 0),
+    ),
+    "proximal": (
+        lambda *_: trained(lambda weights: nn.ProximalAdagrad(weights, 0.1, 0.1, 0.01, 0.02)),
+        by_steps(proximal, 0.1),
+    ),
+}
+
+PLACES = np.array([[0, 1], [2, 3], [0, 1]], np.int32)
+ROWS = np.array([[1], [3], [1]], np.int32)
+SQUARE = A[:5, :5] + 5 * np.eye(5, dtype=np.float32)
+POSITIVE = np.abs(A) + 0.1
+IMAGE = A[:16, :32].reshape(2, 2, 8, 16)
+SOLID = A[:16, :16].reshape(1, 4, 4, 4, 4)
+KERNEL = B[:3, :32].reshape(3, 4, 2, 2, 2)
+CUBES = np.lib.stride_tricks.sliding_window_view(SOLID, (2, 2, 2), (2, 3, 4))
+BINS = np.histogram(A, 4)[0]
+LONG = np.linalg.norm(A, axis=1, keepdims=True)
+
+
+def changed(at, target, index, values):
+    """A tensor with changes at coordinates: `np.add.at`, or none for a replacement."""
+    target, index = target.astype(np.float64), tuple(index.T)
+    if at is None:
+        target[index] = values
+    else:
+        at(target, index, values)
+    return target
+
+
+def stretched(x):
+    """Twice as many rows and columns, between those around."""
+    for axis in (2, 3):
+        wanted = (np.arange(2 * x.shape[axis]) + 0.5) / 2 - 0.5
+        known = np.arange(x.shape[axis])
+        x = np.apply_along_axis(lambda row: np.interp(wanted, known, row), axis, x)
+    return x
+
+
+def by_element(function, x):
+    return np.vectorize(function)(x.astype(np.float64))
+
+
+def kept(x):
+    """Whether dropout keeps about as much as it should, by the right factor."""
+    y = ops.dropout(x, p=0.4, training=True).asnumpy() / x.asnumpy()
+    return Tensor(abs((y == 0).mean() - 0.4) < 0.1 and np.allclose(y[y != 0], 1 / 0.6, rtol=1e-5))
+
+
+def recurrent(layer, x):
+    for parameter, values in zip(layer.get_parameters(), (B[:16, :11], B[:16, 11:15])):
+        parameter.set_data(Tensor(values))
+    return layer(x)[0]
+
+
+def long_memory(x, of_input, of_hidden):
+    """An LSTM without bias. Its gates are in the order input, forget, cell, output."""
+    output, hidden, cell = [], np.zeros((x.shape[1], 4)), np.zeros((x.shape[1], 4))
+    for row in x:
+        gates = row @ of_input.T + hidden @ of_hidden.T
+        opened = 1 / (1 + np.exp(-gates))
+        cell = opened[:, 4:8] * cell + opened[:, :4] * np.tanh(gates[:, 8:12])
+        hidden = opened[:, 12:] * np.tanh(cell)
+        output.append(hidden)
+    return np.array(output)
+
+
+# MindSpore computes this layer in 16 bits.
+LONG_MEMORY = long_memory(A[:9].reshape(3, 9, 11), B[:16, :11], B[:16, 11:15])
+
+
+@ms.jit
+def turned(x):
+    return ops.transpose(x, (1, 0)) * 1.0
+
+
+def spread(x, mean, deviation):
+    """Whether random numbers have about this mean and deviation."""
+    x = x.asnumpy()
+    return Tensor(abs(x.mean() - mean) < 0.1 * deviation and abs(x.std() - deviation) < 0.1 * deviation)
+
+
+CASES |= {
+    "dropout": (lambda a, b, c: kept(a), True),
+    "normal": (lambda a, b, c: spread(ops.standard_normal((100, 100)), 0, 1), True),
+    "uniform": (lambda a, b, c: spread(ops.rand(100, 100), 0.5, np.sqrt(1 / 12)), True),
+    "integers": (lambda a, b, c: spread(ops.randint(2, 12, (100, 100)), 6.5, np.sqrt(99 / 12)), True),
+    "order": (lambda a, b, c: ops.sort(ops.randperm(16).astype(ms.float32))[0], np.arange(16)),
+    "columns": (lambda a, b, c: ops.stack(ops.unbind(a, 1), 0), A.T),
+    "sum-of-many": (lambda a, b, c: ops.addn([a, b, a]), 2 * A + B),
+    "distances": (lambda a, b, c: mint.cdist(a[:5], b[:7]), np.linalg.norm(A[:5, None] - B[:7], axis=-1)),
+    "products": (lambda a, b, c: ops.cumprod(a, 1), np.cumprod(A, 1)),
+    "deviation": (lambda a, b, c: a.std(), A.std(ddof=1)),
+    "parts": (lambda a, b, c: ops.gather_nd(a, Tensor(PLACES)), A[tuple(PLACES.T)]),
+    "new-parts": (
+        lambda a, b, c: ops.scatter_nd(Tensor(ROWS), b[:3], (5, 33)),
+        changed(np.add.at, np.zeros((5, 33)), ROWS, B[:3]),
+    ),
+    "changed-parts": (
+        lambda a, b, c: ops.tensor_scatter_update(a, Tensor(PLACES[:2]), b[0, :2]),
+        changed(None, A, PLACES[:2], B[0, :2]),
+    ),
+    "added-parts": (
+        lambda a, b, c: ops.tensor_scatter_add(a, Tensor(PLACES), b[0, :3]),
+        changed(np.add.at, A, PLACES, B[0, :3]),
+    ),
+    "segments": (
+        lambda a, b, c: ops.unsorted_segment_sum(a, Tensor(CLASSES % 4), 4),
+        changed(np.add.at, np.zeros((4, 33)), CLASSES[:, None] % 4, A),
+    ),
+    "gradient-of-rows": (
+        lambda a, b, c: ms.grad(lambda table: (ops.gather(table, Tensor(ROWS[:, 0]), 0) * b[:3]).sum())(a),
+        changed(np.add.at, 0 * A, ROWS, B[:3]),
+    ),
+    "diagonal": (lambda a, b, c: ops.diag(a[0]), np.diag(A[0])),
+    "trace": (lambda a, b, c: ops.trace(a), np.trace(A)),
+    "range": (lambda a, b, c: ops.arange(2, 20, 3), np.arange(2, 20, 3)),
+    "line": (lambda a, b, c: ops.linspace(Tensor(0.5), Tensor(2.0), 7), np.linspace(0.5, 2, 7)),
+    "inverse": (lambda a, b, c: ops.inverse(Tensor(SQUARE)), np.linalg.inv(SQUARE)),
+    "determinant": (lambda a, b, c: ops.det(Tensor(SQUARE / 5)), np.linalg.det(SQUARE / 5)),
+    "linear": (lambda a, b, c: ops.interpolate(images(a), size=(16, 32), mode="bilinear"), stretched(IMAGE)),
+    "nearest": (lambda a, b, c: ops.interpolate(images(a), size=(16, 32), mode="nearest"), IMAGE.repeat(2, 2).repeat(2, 3)),
+    "mean-of-windows": (lambda a, b, c: ops.avg_pool2d(images(a), 2, 2), IMAGES.mean((3, 5))),
+    "mean-of-parts": (lambda a, b, c: ops.adaptive_avg_pool2d(images(a), (4, 8)), IMAGES.mean((3, 5))),
+    "mirrored": (
+        lambda a, b, c: ops.pad(images(a), (1, 2, 1, 1), mode="reflect"),
+        np.pad(IMAGE, ((0, 0), (0, 0), (1, 1), (1, 2)), "reflect"),
+    ),
+    "solid": (
+        lambda a, b, c: ops.conv3d(a[:16, :16].reshape(1, 4, 4, 4, 4), b[:3, :32].reshape(3, 4, 2, 2, 2)),
+        np.einsum("ncdhwijk,ocijk->nodhw", CUBES, KERNEL),
+    ),
+    "instances": (
+        lambda a, b, c: nn.InstanceNorm2d(2)(images(a)),
+        (IMAGE - IMAGE.mean((2, 3), keepdims=True)) / np.sqrt(IMAGE.var((2, 3), keepdims=True) + 1e-5),
+    ),
+    "selu": (lambda a, b, c: ops.selu(a), 1.0507009873554805 * np.where(A > 0, A, 1.6732632423543772 * np.expm1(A))),
+    "six": (lambda a, b, c: ops.relu6(a * 4), np.clip(4 * A, 0, 6)),
+    "softsign": (lambda a, b, c: ops.softsign(a), A / (1 + np.abs(A))),
+    "lgamma": (lambda a, b, c: ops.lgamma(Tensor(POSITIVE)), by_element(math.lgamma, POSITIVE)),
+    "digamma": (
+        lambda a, b, c: ops.digamma(Tensor(POSITIVE)),
+        by_element(lambda x: (math.lgamma(x + 1e-5) - math.lgamma(x - 1e-5)) / 2e-5, POSITIVE),
+    ),
+    "hypot": (lambda a, b, c: ops.hypot(a, b), np.hypot(A, B)),
+    "bits": (lambda a, b, c: ops.bitwise_and(Tensor(CLASSES), Tensor(CLASSES * 3)), CLASSES & CLASSES * 3),
+    "not-a-number": (lambda a, b, c: ops.isnan(a / (a > 0) * 0), ~(A > 0)),
+    "histogram": (lambda a, b, c: ops.histc(a, 4), BINS),
+    "unit-rows": (lambda a, b, c: ops.L2Normalize(1)(a), A / LONG),
+    "short-rows": (lambda a, b, c: ops.renorm(a, 2, 0, 1.0), A / np.maximum(LONG, 1)),
+    "divergence": (
+        lambda a, b, c: nn.KLDivLoss("batchmean")(ops.log_softmax(a, -1), ops.softmax(b, -1)),
+        (np.exp(B) / np.exp(B).sum(-1, keepdims=True) * (B - np.log(np.exp(B).sum(-1, keepdims=True)) - LOGITS)).sum() / len(A),
+    ),
+    "gradient-of-divergence": (
+        lambda a, b, c: ms.grad(lambda x: nn.KLDivLoss("sum")(x, ops.softmax(b, -1)))(a),
+        -np.exp(B) / np.exp(B).sum(-1, keepdims=True),
+    ),
+    "turned": (lambda a, b, c: turned(a), A.T),
+    "recurrent": (lambda a, b, c: recurrent(nn.LSTM(11, 4, has_bias=False), a[:9].reshape(3, 9, 11)), LONG_MEMORY),
+    "gradient-of-root": (lambda a, b, c: ms.grad(lambda x: ops.sqrt(x).sum())(Tensor(POSITIVE)), 0.5 / np.sqrt(POSITIVE)),
+    "finite": (lambda a, b, c: ms.amp.all_finite([a, b]), True),
+    "infinite": (lambda a, b, c: ms.amp.all_finite([a, b / 0]), False),
+}
+
 different = 0
 # From the second time on, MindSpore runs operators that it has planned before, with tensors at other addresses.
 for name, (compute, expected) in [*CASES.items(), *CASES.items(), *CASES.items()]:
     found = compute(*map(Tensor, (A, B, C))).asnumpy()
-    alike = found.shape == np.shape(expected) and np.allclose(found, expected, rtol=2e-5, atol=2e-5)
+    error = 5e-3 if found.dtype == np.float16 or name == "recurrent" else 2e-5
+    alike = found.shape == np.shape(expected) and np.allclose(found, expected, rtol=error, atol=error)
     different += not alike
     print(name, "ok" if alike else f"differs: {found}", flush=True)
 print(f"alike: {3 * len(CASES) - different}, different: {different}", flush=True)

@@ -11,9 +11,9 @@ use softacl_base::operand::Operand;
 use softacl_base::status::require;
 
 /// A square matrix, its rows one behind the other.
-struct Matrix<'a> {
-    size: usize,
-    elements: &'a [f64],
+pub(super) struct Matrix<'a> {
+    pub(super) size: usize,
+    pub(super) elements: &'a [f64],
 }
 
 impl Matrix<'_> {
@@ -21,8 +21,35 @@ impl Matrix<'_> {
         &self.elements[row * self.size..][..self.size]
     }
 
+    /// By elimination with the largest pivot of each column: the product of the pivots, with a sign for each exchange.
+    pub(super) fn determinant(&self) -> f64 {
+        let mut rows: Vec<Vec<f64>> = (0..self.size).map(|row| self.row(row).to_vec()).collect();
+        let mut product = 1.0;
+        for column in 0..self.size {
+            let by_size =
+                |a: &usize, b: &usize| rows[*a][column].abs().total_cmp(&rows[*b][column].abs());
+            let pivot = (column..self.size).max_by(by_size).unwrap_or(column);
+            if pivot != column {
+                rows.swap(column, pivot);
+                product = -product;
+            }
+            let leading = rows[column].clone();
+            product *= leading[column];
+            if product == 0.0 {
+                return product;
+            }
+            for row in &mut rows[column + 1..] {
+                let factor = row[column] / leading[column];
+                for at in column..self.size {
+                    row[at] -= factor * leading[at];
+                }
+            }
+        }
+        product
+    }
+
     /// By elimination with the largest pivot of each column. A singular matrix gives infinities.
-    fn inverse(&self) -> Vec<f64> {
+    pub(super) fn inverse(&self) -> Vec<f64> {
         let (size, width) = (self.size, 2 * self.size);
         let mut rows: Vec<Vec<f64>> = (0..size)
             .map(|row| {
@@ -98,7 +125,7 @@ impl Triangle {
     }
 }
 
-fn square(x: &Operand) -> Outcome<usize> {
+pub(super) fn square(x: &Operand) -> Outcome<usize> {
     let &[.., rows, columns] = x.shape() else {
         return softacl_base::status::refuse("a tensor is no matrix");
     };
@@ -145,6 +172,36 @@ pub(super) fn distances(
     )
 }
 
+/// Distances of each row of a matrix from each row of another one, matrix by matrix.
+fn distances_of_all(call: &mut Call, [a, b, out]: [Operand; 3], power: f64) -> Outcome {
+    let (&[.., rows, width], &[.., others, width_of_other]) = (a.shape(), b.shape()) else {
+        return softacl_base::status::refuse("a tensor is no matrix");
+    };
+    let batch = out.elements() / (rows * others).max(1);
+    let fits = width == width_of_other
+        && a.elements() == batch * rows * width
+        && b.elements() == batch * others * width;
+    require(fits, "the output's shape is not that of the result")?;
+    let operations = 3 * (out.elements() * width) as u64;
+    call.dense(
+        vec![a, b],
+        vec![out],
+        operations,
+        move |values: &[Vec<f64>]| {
+            let row = |values: &[f64], row: usize| values[row * width..][..width].to_vec();
+            let mut found = Vec::with_capacity(batch * rows * others);
+            for number in 0..batch * rows {
+                let one = row(&values[0], number);
+                for other in 0..others {
+                    let other = row(&values[1], number / rows * others + other);
+                    found.push(length(one.iter().zip(&other).map(|(a, b)| a - b), power));
+                }
+            }
+            vec![found]
+        },
+    )
+}
+
 /// Distances of each row of a matrix from each later one.
 pub(super) fn distances_of_pairs(call: &mut Call, x: Operand, power: f64, out: Operand) -> Outcome {
     let &[rows, width] = x.shape() else {
@@ -172,32 +229,63 @@ pub(super) fn distances_of_pairs(call: &mut Call, x: Operand, power: f64, out: O
     )
 }
 
-/// Parts along one dimension that are longer than allowed are shortened.
-fn shortened(
+/// The factor that shortens a part which is longer than allowed.
+fn shorter(part: &[f64], [power, most]: [f64; 2]) -> f64 {
+    match length(part.iter().copied(), power) {
+        long if long > most => most / (long + 1e-7),
+        _ => 1.0,
+    }
+}
+
+/// The dimension in front, so that parts lie one behind the other, and elements of a part.
+fn parts_along(x: &Operand, along: usize) -> (Operand, usize) {
+    let rest = (0..x.rank()).filter(|it| *it != along);
+    let order: Vec<usize> = [along].into_iter().chain(rest).collect();
+    let part = (x.elements() / x.shape()[along].max(1)).max(1);
+    (x.seen(x.view.permuted(&order)), part)
+}
+
+/// The factors by which parts along one dimension are shortened.
+pub(super) fn shortening(
     call: &mut Call,
     [x, out]: [&Operand; 2],
     along: i64,
-    [power, most]: [f64; 2],
+    limits: [f64; 2],
 ) -> Outcome {
+    let along = dimension(along, x.rank())?;
+    require(
+        x.shape().get(along) == Some(&out.elements()),
+        "the output has not a factor for each part",
+    )?;
+    let (x, part) = parts_along(x, along);
+    call.dense(
+        vec![x],
+        vec![out.clone()],
+        0,
+        move |values: &[Vec<f64>]| {
+            vec![
+                values[0]
+                    .chunks(part)
+                    .map(|part| shorter(part, limits))
+                    .collect(),
+            ]
+        },
+    )
+}
+
+/// Parts along one dimension that are longer than allowed are shortened.
+fn shortened(call: &mut Call, [x, out]: [&Operand; 2], along: i64, limits: [f64; 2]) -> Outcome {
     let along = dimension(along, x.rank())?;
     require(
         x.shape() == out.shape() && x.rank() > 0,
         "the output's shape is not the input's",
     )?;
-    // The dimension in front, so that parts lie one behind the other.
-    let order: Vec<usize> = [along]
-        .into_iter()
-        .chain((0..x.rank()).filter(|it| *it != along))
-        .collect();
-    let [x, out] = [x, out].map(|it| it.seen(it.view.permuted(&order)));
-    let part = (x.elements() / x.shape()[0].max(1)).max(1);
+    let ((x, part), (out, _)) = (parts_along(x, along), parts_along(out, along));
     call.dense(vec![x], vec![out], 0, move |values: &[Vec<f64>]| {
         let mut result = values[0].clone();
         for part in result.chunks_mut(part) {
-            let long = length(part.iter().copied(), power);
-            if long > most {
-                part.iter_mut().for_each(|it| *it *= most / (long + 1e-7));
-            }
+            let factor = shorter(part, limits);
+            part.iter_mut().for_each(|it| *it *= factor);
         }
         vec![result]
     })
@@ -217,6 +305,9 @@ operators! {
             let matrices = values[0].chunks((size * size).max(1));
             vec![matrices.flat_map(|elements| Matrix { size, elements }.inverse()).collect()]
         })
+    };
+    aclnnCdist |call, a: Input, b: Input, power: f32, _mode: i64, out: Output| {
+        distances_of_all(call, [a, b, out], power.into())
     };
     aclnnTriangularSolve |call, wanted: Input, matrix: Input, upper: bool, transposed: bool, ones: bool, out: Output, copy: Output| {
         let outputs = vec![out, copy];

@@ -384,17 +384,17 @@ pub(super) fn gradients(
 }
 
 /// What windows see, a column per window, or the other way round.
-fn columns(
+pub(super) fn columns(
     call: &mut Call,
     [x, out]: [usize; 2],
-    kernel: IntegerArray,
+    kernel: Vec<i64>,
     given: ConvolutionArrays,
     back: bool,
 ) -> Outcome {
     let (x, out) = (call.input(x)?, call.output(out)?);
-    let kernel: Vec<usize> = objects::integers(kernel)?
+    let kernel: Vec<usize> = each_of(&kernel, 2, 1)
         .iter()
-        .map(|it| *it as usize)
+        .map(|it| (*it).max(1) as usize)
         .collect();
     let image = if back { &out } else { &x };
     let &[.., rows, across] = image.shape() else {
@@ -464,9 +464,9 @@ operators! {
         gradients(call, [grad, x, weight], ConvolutionArrays::new(stride, padding, dilation)?, transposed, groups.into(), outputs)
     };
     aclnnIm2col |call, x: In, kernel: IntegerArray, dilation: IntegerArray, padding: IntegerArray, stride: IntegerArray, out: Written| {
-        columns(call, [x, out], kernel, ConvolutionArrays::new(stride, padding, dilation)?, false)
+        columns(call, [x, out], objects::integers(kernel)?, ConvolutionArrays::new(stride, padding, dilation)?, false)
     };
     aclnnIm2colBackward |call, x: In, _size: IntegerArray, kernel: IntegerArray, dilation: IntegerArray, padding: IntegerArray, stride: IntegerArray, out: Written| {
-        columns(call, [x, out], kernel, ConvolutionArrays::new(stride, padding, dilation)?, true)
+        columns(call, [x, out], objects::integers(kernel)?, ConvolutionArrays::new(stride, padding, dilation)?, true)
     };
 }

@@ -249,7 +249,18 @@ pub(super) fn svd(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let &[values, left, right] = &all.outputs[..] else {
         return refuse("there are not three outputs");
     };
+    if all.attributes.integer("compute_uv", 1) == 0 {
+        return only_values(call, all.input(0), values);
+    }
     by_singular_values(call, all.input(0), [values, left, right])
+}
+
+fn only_values(call: &mut Call, x: usize, values: usize) -> Outcome {
+    let (x, values) = (call.input(x)?, call.output(values)?);
+    each(call, x, vec![values], |given| {
+        let is_wide = given.columns > given.rows;
+        vec![singular(&if is_wide { given.transposed() } else { given }).0]
+    })
 }
 
 /// The shapes of the outputs give the number of columns of the matrices on both sides.
@@ -275,10 +286,6 @@ operators! {
         if wants_sides {
             return by_singular_values(call, x, [values, left, right]);
         }
-        let (x, values) = (call.input(x)?, call.output(values)?);
-        each(call, x, vec![values], |given| {
-            let is_wide = given.columns > given.rows;
-            vec![singular(&if is_wide { given.transposed() } else { given }).0]
-        })
+        only_values(call, x, values)
     };
 }

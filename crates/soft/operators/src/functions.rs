@@ -16,6 +16,68 @@ pub(super) fn erfc(x: f64) -> f64 {
     c::erfc(x)
 }
 
+/// The logarithm of the gamma function's size: a series for large numbers, which smaller ones reach by factors. The C library's
+/// function writes a global variable as well.
+pub(super) fn lgamma(x: f64) -> f64 {
+    use std::f64::consts::PI;
+
+    if x <= 0.0 {
+        // Mirrored at 1/2. It is infinite at 0, -1 and so on.
+        return match x == x.floor() {
+            true => f64::INFINITY,
+            false => (PI / (PI * x).sin().abs()).ln() - lgamma(1.0 - x),
+        };
+    }
+    let (mut x, mut factors) = (x, 1.0);
+    while x < LARGE {
+        factors *= x;
+        x += 1.0;
+    }
+    let parts = [
+        1.0 / 12.0,
+        -1.0 / 360.0,
+        1.0 / 1260.0,
+        -1.0 / 1680.0,
+        1.0 / 1188.0,
+    ];
+    let rest = series(parts, x) * x;
+    (x - 0.5) * x.ln() - x + 0.5 * (2.0 * PI).ln() + rest - f64::ln(factors)
+}
+
+/// The slope of `lgamma`.
+pub(super) fn digamma(x: f64) -> f64 {
+    use std::f64::consts::PI;
+
+    if x <= 0.0 {
+        return match x == x.floor() {
+            true => f64::NAN,
+            false => digamma(1.0 - x) - PI / (PI * x).tan(),
+        };
+    }
+    let (mut x, mut steps) = (x, 0.0);
+    while x < LARGE {
+        steps += x.recip();
+        x += 1.0;
+    }
+    let parts = [
+        1.0 / 12.0,
+        -1.0 / 120.0,
+        1.0 / 252.0,
+        -1.0 / 240.0,
+        1.0 / 132.0,
+    ];
+    x.ln() - 0.5 / x - series(parts, x) - steps
+}
+
+/// From here on, five parts of the series above are exact to the digits of a number.
+const LARGE: f64 = 16.0;
+
+/// Parts by the square of a number, by its fourth power, and so on.
+fn series(parts: [f64; 5], x: f64) -> f64 {
+    let square = (x * x).recip();
+    parts.iter().rev().fold(0.0, |sum, it| square * (it + sum))
+}
+
 /// The inverse of `erf`: bisection would do, Newton's steps are quicker.
 pub(super) fn erfinv(y: f64) -> f64 {
     if y.is_nan() || y.abs() > 1.0 {
@@ -194,6 +256,24 @@ mod tests {
             (f64::INFINITY, f64::NEG_INFINITY)
         );
         assert!(erfinv(1.5).is_nan());
+    }
+
+    #[test]
+    fn the_gamma_functions_have_their_known_values() {
+        let euler = 0.577_215_664_901_532_9;
+        let known = [
+            (1.0, 0.0, -euler),
+            (2.0, 0.0, 1.0 - euler),
+            (5.0, 24.0_f64.ln(), 25.0 / 12.0 - euler),
+        ];
+        for (x, log, slope) in known {
+            assert!((super::lgamma(x) - log).abs() < 1e-13, "{x}");
+            assert!((super::digamma(x) - slope).abs() < 1e-13, "{x}");
+        }
+        let half = -euler - 2.0 * std::f64::consts::LN_2;
+        assert!((super::digamma(0.5) - half).abs() < 1e-13);
+        assert!((super::digamma(-0.5) - (half + 2.0)).abs() < 1e-12);
+        assert!(super::digamma(-1.0).is_nan());
     }
 
     #[test]

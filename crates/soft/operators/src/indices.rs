@@ -7,7 +7,10 @@ use super::shapes::{coordinates, steps};
 use crate::parameters::{In, InPlace, Input, IntegerArray, Output, Scalar, TensorList, Written};
 pub(super) use advanced::indexed_by;
 use advanced::{indexed, put};
-use scatter::{ScatterSource, combine, rows_changed, scatter, scatter_value, scattered};
+pub(super) use scatter::segments;
+use scatter::{
+    Parts, ScatterSource, combine, parts_changed, rows_changed, scatter, scatter_value, scattered,
+};
 use softacl_base::call::Call;
 use softacl_base::code::Outcome;
 use softacl_base::dense::{count, dimension};
@@ -149,6 +152,53 @@ pub(super) fn gathered(
     })
 }
 
+/// Picks parts by coordinates: the last dimension of the index has those of a part in the first dimensions of `x`.
+pub(super) fn parts(call: &mut Call, x: &Operand, index: Operand, out: &Operand) -> Outcome {
+    let parts = Parts::new(x, &index)?;
+    require(
+        x.view.kind == out.view.kind && out.elements() == parts.count * parts.length,
+        "the output's shape is not that of the result",
+    )?;
+    let elements = out.elements();
+    call.dense(
+        vec![x.bits(), index],
+        vec![out.bits()],
+        0,
+        move |values: &[Vec<i64>]| {
+            let each = |number: usize| {
+                let (part, within) = (number / parts.length, number % parts.length);
+                let begin = parts.begin(|dimension| values[1][part * parts.depth + dimension])?;
+                values[0].get(begin + within).copied()
+            };
+            vec![(0..elements).map(|it| each(it).unwrap_or(0)).collect()]
+        },
+    )
+}
+
+/// Changes parts at coordinates, as `parts` picks them: 0 replaces an element, 1 is added, 2 multiplies, 3 and 4 keep the larger
+/// and the smaller one, and 5 is taken away.
+pub(super) fn change_parts(
+    call: &mut Call,
+    x: &Operand,
+    [index, source]: [Operand; 2],
+    reduction: i64,
+    out: &Operand,
+) -> Outcome {
+    parts_changed(call, x, &index, source, reduction, out)
+}
+
+/// Changes rows of the first dimension in the same ways.
+pub(super) fn change_rows(
+    call: &mut Call,
+    x: &Operand,
+    [index, source]: [Operand; 2],
+    [along, reduction]: [i64; 2],
+    out: &Operand,
+) -> Outcome {
+    let source = ScatterSource::Tensor(source);
+    rows_changed(call, x, along, &index, source, reduction, out)
+}
+
 /// One number where the class of an element is, and another one where it is not.
 pub(super) fn one_hot(
     call: &mut Call,
@@ -205,6 +255,13 @@ operators! {
     };
     aclnnGather |call, x: Input, along: i64, index: Input, out: Output| {
         gathered(call, &x, along, index, &out)
+    };
+    // The index counts rows, or has the coordinates of parts: the values have one dimension more in the first case.
+    aclnnTfScatterAdd |call, x: InPlace, index: Input, source: Input| {
+        match source.rank() + 1 == x.rank() + index.rank() {
+            true => change_rows(call, &x, [index, source], [0, 1], &x),
+            false => change_parts(call, &x, [index, source], 1, &x),
+        }
     };
     aclnnScatter |call, x: In, along: i64, index: In, source: In, reduction: i64, out: Written| {
         scatter(call, [x, index, source], along, reduction, Some(out))

@@ -90,8 +90,8 @@ unary! {
     aclnnIsNegInf aclnnInplaceIsNegInf = truth(|[x]| x == f64::NEG_INFINITY, |_| false);
 }
 
-const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
-const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
+pub(super) const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
+pub(super) const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 
 macro_rules! binary {
     ($($name:ident $in_place:ident = $formula:expr;)*) => { operators! {$(

@@ -9,10 +9,13 @@ mod images;
 mod layers;
 mod losses;
 mod moves;
+mod optimizers;
 mod others;
 mod products;
 mod reductions;
 mod rows;
+mod scatters;
+mod sequences;
 mod updates;
 
 use softacl_base::arguments::Arguments;
@@ -41,10 +44,13 @@ const GROUPS: &[&[NamedOperator]] = &[
     layers::OPERATORS,
     losses::OPERATORS,
     moves::OPERATORS,
+    optimizers::OPERATORS,
     others::OPERATORS,
     products::OPERATORS,
     reductions::OPERATORS,
     rows::OPERATORS,
+    scatters::OPERATORS,
+    sequences::OPERATORS,
     updates::OPERATORS,
 ];
 
@@ -106,12 +112,20 @@ fn find(name: &str) -> Option<&'static NamedOperator> {
 mod tests {
     use super::*;
 
+    const DOCUMENT: &str = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../docs/SOFTACL.md"
+    ));
+
     #[test]
     fn each_name_has_one_operator() {
         let all = GROUPS.iter().copied().flatten();
         let mut names: Vec<&str> = all.map(|(name, _)| *name).collect();
         assert!(names.iter().all(|name| ByName.known(name) == Some(*name)));
         assert_eq!(ByName.known("aclnnAdd"), None);
+        let documented = |name: &&str| DOCUMENT.contains(&format!("`{name}`"));
+        let missing: Vec<_> = names.iter().filter(|it| !documented(it)).collect();
+        assert!(missing.is_empty(), "docs/SOFTACL.md has no {missing:?}");
         let count = names.len();
         names.sort_unstable();
         names.dedup();

@@ -1,6 +1,8 @@
 //! Whole steps of optimizers.
 
-use crate::parameters::{InPlace, Input, OptionalTensor, Output, Written};
+use crate::parameters::{In, InPlace, Input, OptionalTensor, Output, Written};
+use softacl_base::objects;
+
 /// The numbers of a step of Adam with decoupled decay, as tensors of one element.
 struct Adam {
     rate: f64,
@@ -68,6 +70,22 @@ operators! {
                 }
             }
             results
+        })
+    };
+    // MindSpore has this one itself. Whether an element of some tensors is not finite, or one of an earlier call was not.
+    aclnnAllFinite |call, x: In, out: InPlace| {
+        let tensors = match objects::tensors(x) {
+            Ok(tensors) => tensors,
+            Err(_) => vec![x],
+        };
+        let mut inputs = vec![out.clone()];
+        for tensor in tensors {
+            inputs.push(call.input(tensor)?);
+        }
+        call.dense(inputs, vec![out], 0, |values: &[Vec<f64>]| {
+            let (before, elements) = (&values[0], values[1..].iter().flatten());
+            let found = elements.copied().any(|it| !it.is_finite());
+            vec![before.iter().map(|it| f64::from(u8::from(found || *it != 0.0))).collect()]
         })
     };
     aclnnAmpUpdateScale |call, scale: Written, tracker: Written, found: Input, growth: f64, backoff: f64, interval: i64, new_scale: Output, new_tracker: Output| {

@@ -240,7 +240,11 @@ fn adaptive(image: &Operand, places: &Operand, rank: usize) -> Outcome<Vec<Vec<u
     Ok((0..count(&wanted)).map(window).collect())
 }
 
-fn adaptive_means(image: &Operand, places: &Operand, rank: usize) -> Outcome<WindowMeans> {
+pub(super) fn adaptive_means(
+    image: &Operand,
+    places: &Operand,
+    rank: usize,
+) -> Outcome<WindowMeans> {
     let windows = adaptive(image, places, rank)?;
     let divisors = windows
         .iter()

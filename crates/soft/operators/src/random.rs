@@ -222,18 +222,79 @@ pub(super) fn masked(call: &mut Call, [x, mask, out]: [usize; 3], dropped: f64) 
     } else {
         0.0
     };
-    let elements = x.elements();
     call.dense(vec![x, mask], vec![out], 0, move |values: &[Vec<f64>]| {
-        let kept = |index: usize| values[1][index / 8] as u8 >> (index % 8) & 1 == 1;
-        let each = |index| {
-            if kept(index) {
-                values[0][index] * scale
-            } else {
-                0.0
-            }
-        };
-        vec![(0..elements).map(each).collect()]
+        vec![kept_elements(&values[0], &values[1], scale)]
     })
+}
+
+/// Numbers by a seed and an offset from the host.
+pub(super) fn normal_from(call: &mut Call, [seed, offset]: [i64; 2], out: Operand) -> Outcome {
+    normal(call, SeedSource::given(seed, offset), out, 0.0, 1.0)
+}
+
+/// Those that are less than two deviations from the mean.
+pub(super) fn short_normal_from(
+    call: &mut Call,
+    [seed, offset]: [i64; 2],
+    out: Operand,
+) -> Outcome {
+    const WIDTH: f64 = 2.0;
+    let seed = SeedSource::given(seed, offset);
+    // Part of the numbers below -2 and of those between -2 and 2.
+    let below = 0.5 * super::functions::erfc(WIDTH / std::f64::consts::SQRT_2);
+    made(call, seed, Vec::new(), out, move |index, source, _| {
+        let part = below + (1.0 - 2.0 * below) * source.uniform(index, 0);
+        let number = std::f64::consts::SQRT_2 * super::functions::erfinv(2.0 * part - 1.0);
+        number.clamp(-WIDTH, WIDTH)
+    })
+}
+
+pub(super) fn uniform_from(call: &mut Call, [seed, offset]: [i64; 2], out: Operand) -> Outcome {
+    uniform(call, SeedSource::given(seed, offset), out, 0.0, 1.0)
+}
+
+/// Integers between two tensors of one element.
+pub(super) fn integers_from(
+    call: &mut Call,
+    [seed, offset]: [i64; 2],
+    bounds: [Operand; 2],
+    out: Operand,
+) -> Outcome {
+    let seed = SeedSource::given(seed, offset);
+    made(call, seed, bounds.into(), out, |index, source, values| {
+        let [from, to] = [0, 1].map(|it| at(&values[it], 0) as i64);
+        within(source.bits(index, 0), from, to)
+    })
+}
+
+/// The numbers from 0 on in a random order.
+pub(super) fn order_from(call: &mut Call, [seed, offset]: [i64; 2], out: Written) -> Outcome {
+    shuffled(call, SeedSource::given(seed, offset), out)
+}
+
+/// As `masked`; the share that stays is a tensor.
+pub(super) fn masked_by(call: &mut Call, [x, mask, out]: [usize; 3], kept: Operand) -> Outcome {
+    let (x, mask, out) = (call.input(x)?, call.input(mask)?, call.output(out)?);
+    call.dense(
+        vec![x, mask, kept],
+        vec![out],
+        0,
+        |values: &[Vec<f64>]| {
+            vec![kept_elements(
+                &values[0],
+                &values[1],
+                at(&values[2], 0).recip(),
+            )]
+        },
+    )
+}
+
+/// The elements that a mask of bits keeps, by a factor, and 0 for the others.
+fn kept_elements(x: &[f64], mask: &[f64], scale: f64) -> Vec<f64> {
+    let is_kept = |index: usize| mask[index / 8] as u8 >> (index % 8) & 1 == 1;
+    let each = x.iter().enumerate();
+    each.map(|(index, x)| if is_kept(index) { x * scale } else { 0.0 })
+        .collect()
 }
 
 operators! {

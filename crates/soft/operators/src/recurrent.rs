@@ -1,5 +1,5 @@
 //! Layers that carry a state from one time to the next, with gradients: LSTM, as clients call it by
-//! name. Gates are in the order input, forget, cell, output.
+//! name. Gates are in one of two orders: input, then forget and cell or cell and forget, then output.
 
 use softacl_base::arguments::Arguments;
 use softacl_base::call::Call;
@@ -86,6 +86,27 @@ struct RecurrentLayer<'a> {
     /// Where sequences of a batch have ended already: 0 there, else 1.
     mask: &'a [f64],
     backwards: bool,
+    order: GateOrder,
+}
+
+/// The places of the gates between the first and the last one.
+#[derive(Clone, Copy)]
+struct GateOrder {
+    forget: usize,
+    cell: usize,
+}
+
+impl GateOrder {
+    const FORGET_FIRST: Self = Self { forget: 1, cell: 2 };
+    const CELL_FIRST: Self = Self { forget: 2, cell: 1 };
+
+    /// Without the attribute, the cell is first.
+    fn of(all: &Arguments<'_>) -> Self {
+        match all.attributes.text("gate_order") {
+            "ifjo" => Self::FORGET_FIRST,
+            _ => Self::CELL_FIRST,
+        }
+    }
 }
 
 /// Output, hidden and cell state, the four gates, and the tangent of the cell state.
@@ -126,8 +147,9 @@ impl RecurrentLayer<'_> {
                 for at in 0..width {
                     let (state, out) = (row * width + at, moment * states + row * width + at);
                     let gate = |number: usize| gates[number * width + at];
-                    let (i, f, o) = (sigmoid(gate(0)), sigmoid(gate(1)), sigmoid(gate(3)));
-                    let j = gate(2).tanh();
+                    let GateOrder { forget, cell } = self.order;
+                    let (i, f, o) = (sigmoid(gate(0)), sigmoid(gate(forget)), sigmoid(gate(3)));
+                    let j = gate(cell).tanh();
                     let there = self.is_there(out);
                     let next = f * c[state] + i * j;
                     let (tangent, before) = (next.tanh(), h[state]);
@@ -184,8 +206,9 @@ impl RecurrentLayer<'_> {
                     let grad = there * (dh[state] + stored.grads[0][out]);
                     let inner = there * dc[state] + grad * o * (1.0 - tangent * tangent);
                     gates[at] = inner * j * i * (1.0 - i);
-                    gates[width + at] = inner * before(1)[state] * f * (1.0 - f);
-                    gates[2 * width + at] = inner * i * (1.0 - j * j);
+                    let GateOrder { forget, cell } = self.order;
+                    gates[forget * width + at] = inner * before(1)[state] * f * (1.0 - f);
+                    gates[cell * width + at] = inner * i * (1.0 - j * j);
                     gates[3 * width + at] = grad * tangent * o * (1.0 - o);
                     dc[state] = (1.0 - there) * dc[state] + inner * f;
                     earlier[at] = (1.0 - there) * dh[state];
@@ -255,7 +278,7 @@ pub(super) fn lstm(call: &mut Call, all: &Arguments<'_>, parts: usize) -> Outcom
     let mask = places.maybe(mask.filter(|it| it.rank() > 0));
     let hidden = places.add(call.input(all.input(3 + parts))?);
     let cell = places.add(call.input(all.input(4 + parts))?);
-    let backwards = is_backwards(all);
+    let (backwards, order) = (is_backwards(all), GateOrder::of(all));
     let operations = lengths.operations(4);
     call.dense(
         places.all,
@@ -270,6 +293,7 @@ pub(super) fn lstm(call: &mut Call, all: &Arguments<'_>, parts: usize) -> Outcom
                 bias: all_of(values, bias),
                 mask: all_of(values, mask),
                 backwards,
+                order,
             };
             layer.forward(&values[0], &values[hidden], &values[cell])
         },
@@ -297,7 +321,7 @@ pub(super) fn lstm_gradient(call: &mut Call, all: &Arguments<'_>, parts: usize) 
     let mask = call.optional(all.input(BEHIND + 13))?;
     let mask = places.maybe(mask.filter(|it| it.rank() > 0));
     let outputs = all.written(call)?;
-    let backwards = is_backwards(all);
+    let (backwards, order) = (is_backwards(all), GateOrder::of(all));
     let operations = 2 * lengths.operations(4);
     call.dense(
         places.all,
@@ -312,6 +336,7 @@ pub(super) fn lstm_gradient(call: &mut Call, all: &Arguments<'_>, parts: usize) 
                 bias: &[],
                 mask: all_of(values, mask),
                 backwards,
+                order,
             };
             let at = |index: usize| values[stored[index]].as_slice();
             let [of_input, of_hidden, of_bias, of_x, dh, dc] = layer.backward(&BackwardInputs {
@@ -384,6 +409,12 @@ mod tests {
     /// All gradients of a layer, and the same by differences.
     #[track_caller]
     fn compare(mask: &[f64], backwards: bool) {
+        compare_in(mask, backwards, GateOrder::FORGET_FIRST);
+        compare_in(mask, backwards, GateOrder::CELL_FIRST);
+    }
+
+    #[track_caller]
+    fn compare_in(mask: &[f64], backwards: bool, order: GateOrder) {
         let states = LENGTHS.states();
         let given = [
             numbers(LENGTHS.input * 4 * LENGTHS.hidden, 1),
@@ -402,6 +433,7 @@ mod tests {
                 bias,
                 mask,
                 backwards,
+                order,
             })
         };
         let forward = |given: &[Vec<f64>; 6]| {

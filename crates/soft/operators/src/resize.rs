@@ -10,13 +10,17 @@ use softacl_base::status::require;
 
 /// How the elements of a smaller or larger image follow from the image's.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ResizeMethod {
+pub(super) enum ResizeMethod {
     Nearest,
     /// The nearest by centres.
     NearestExact,
+    /// The nearest, where the elements at the edges are those of the image.
+    NearestByCorners,
     Linear {
         corners: bool,
     },
+    /// Elements are where they begin, not at their centres.
+    LinearByBegin,
     Cubic {
         corners: bool,
     },
@@ -29,12 +33,12 @@ type ResizeWeights = Vec<Vec<(usize, f64)>>;
 /// the output's length: callers that have none say 1 or 0.
 fn distance(way: ResizeMethod, image: usize, wanted: usize, scale: f64) -> f64 {
     match way {
-        ResizeMethod::Linear { corners: true } | ResizeMethod::Cubic { corners: true }
-            if wanted > 1 =>
-        {
-            (image - 1) as f64 / (wanted - 1) as f64
-        }
-        ResizeMethod::Linear { corners: true } | ResizeMethod::Cubic { corners: true } => 0.0,
+        ResizeMethod::Linear { corners: true }
+        | ResizeMethod::Cubic { corners: true }
+        | ResizeMethod::NearestByCorners => match wanted > 1 {
+            true => (image - 1) as f64 / (wanted - 1) as f64,
+            false => 0.0,
+        },
         _ if scale > 0.0 && (image as f64 * scale).floor() as usize == wanted => scale.recip(),
         _ => image as f64 / wanted as f64,
     }
@@ -44,19 +48,21 @@ fn weights(way: ResizeMethod, image: usize, wanted: usize, scale: f64) -> Resize
     let distance = distance(way, image, wanted, scale);
     let last = image as i64 - 1;
     let at = |place: i64| place.clamp(0, last) as usize;
+    let between = |place: f64| {
+        let (first, part) = (place.floor(), place.fract());
+        vec![(at(first as i64), 1.0 - part), (at(first as i64 + 1), part)]
+    };
     let each = |index: usize| match way {
         ResizeMethod::Nearest => vec![(at((index as f64 * distance).floor() as i64), 1.0)],
         ResizeMethod::NearestExact => {
             vec![(at(((index as f64 + 0.5) * distance).floor() as i64), 1.0)]
         }
-        ResizeMethod::Linear { corners } => {
-            let place = if corners {
-                index as f64 * distance
-            } else {
-                ((index as f64 + 0.5) * distance - 0.5).max(0.0)
-            };
-            let (first, part) = (place.floor(), place.fract());
-            vec![(at(first as i64), 1.0 - part), (at(first as i64 + 1), part)]
+        ResizeMethod::NearestByCorners => vec![(at((index as f64 * distance).round() as i64), 1.0)],
+        ResizeMethod::Linear { corners: true } | ResizeMethod::LinearByBegin => {
+            between(index as f64 * distance)
+        }
+        ResizeMethod::Linear { corners: false } => {
+            between(((index as f64 + 0.5) * distance - 0.5).max(0.0))
         }
         ResizeMethod::Cubic { corners } => {
             let place = if corners {
@@ -126,7 +132,12 @@ fn inner(x: &Operand) -> Outcome<&[usize]> {
     Ok(&x.shape()[2..])
 }
 
-fn resized(call: &mut Call, [x, out]: [usize; 2], way: ResizeMethod, scales: &[f64]) -> Outcome {
+pub(super) fn resized(
+    call: &mut Call,
+    [x, out]: [usize; 2],
+    way: ResizeMethod,
+    scales: &[f64],
+) -> Outcome {
     let (x, out) = (call.input(x)?, call.output(out)?);
     let sources = sources(way, inner(&x)?, inner(&out)?, scales);
     let image = count(inner(&x)?).max(1);
@@ -143,7 +154,7 @@ fn resized(call: &mut Call, [x, out]: [usize; 2], way: ResizeMethod, scales: &[f
     })
 }
 
-fn resized_back(
+pub(super) fn resized_back(
     call: &mut Call,
     [grad, out]: [usize; 2],
     way: ResizeMethod,

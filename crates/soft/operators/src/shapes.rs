@@ -83,7 +83,7 @@ fn element(mut index: usize, shape: &[usize], table: &OffsetTable) -> Option<usi
 }
 
 /// The gradient of `arranged`: contributions to several places add up.
-fn gathered_back(
+pub(super) fn gathered_back(
     call: &mut Call,
     grad: &Operand,
     out: &Operand,
@@ -118,19 +118,19 @@ fn in_front(padding: &[i64], rank: usize) -> Vec<i64> {
 
 /// Where an element in the padding comes from: mirrored at the edge, or the edge itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum EdgeMode {
+pub(super) enum EdgeMode {
     Mirrored,
     Repeated,
 }
 
-fn edges(
-    padding: IntegerArray,
+/// By the room in front of each dimension.
+pub(super) fn edges(
+    front: Vec<i64>,
     inner: &[usize],
     edge: EdgeMode,
-) -> Outcome<impl Fn(usize, usize) -> Option<usize> + Send + Sync + use<>> {
-    let front = in_front(&objects::integers(padding)?, inner.len());
+) -> impl Fn(usize, usize) -> Option<usize> + Send + Sync + use<> {
     let lengths: Vec<i64> = inner.iter().map(|it| *it as i64).collect();
-    Ok(move |dimension: usize, at: usize| {
+    move |dimension: usize, at: usize| {
         let last = lengths[dimension] - 1;
         let place = at as i64 - front[dimension];
         let place = match edge {
@@ -142,18 +142,20 @@ fn edges(
         usize::try_from(place)
             .ok()
             .filter(|it| *it <= last.max(0) as usize)
-    })
+    }
 }
 
 fn padded(call: &mut Call, [x, padding, out]: [usize; 3], edge: EdgeMode) -> Outcome {
     let (x, out) = (call.input(x)?, call.output(out)?);
-    let from = edges(padding, x.shape(), edge)?;
+    let front = in_front(&objects::integers(padding)?, x.rank());
+    let from = edges(front, x.shape(), edge);
     arranged(call, &x, &out, from)
 }
 
 fn padded_back(call: &mut Call, [grad, x, padding, out]: [usize; 4], edge: EdgeMode) -> Outcome {
     let (grad, _, out) = (call.input(grad)?, x, call.output(out)?);
-    let from = edges(padding, out.shape(), edge)?;
+    let front = in_front(&objects::integers(padding)?, out.rank());
+    let from = edges(front, out.shape(), edge);
     gathered_back(call, &grad, &out, from)
 }
 
@@ -357,6 +359,21 @@ pub(super) fn halves_back(
     Ok(())
 }
 
+/// The dimensions in another order.
+pub(super) fn turned(call: &mut Call, x: &Operand, given: &[i64], out: &Operand) -> Outcome {
+    let mut order = Vec::with_capacity(given.len());
+    for number in given {
+        order.push(dimension(*number, x.rank())?);
+    }
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    require(
+        sorted.iter().copied().eq(0..x.rank()),
+        "the order does not name each dimension once",
+    )?;
+    call.each(same(), [&x.seen(x.view.permuted(&order))], out)
+}
+
 /// Copies a tensor into a larger one, or a part of it where the room in front is negative.
 pub(super) fn placed(call: &mut Call, x: &Operand, front: &[i64], out: &Operand) -> Outcome {
     let (mut from, mut to) = (x.view.clone(), out.view.clone());
@@ -372,6 +389,8 @@ pub(super) fn placed(call: &mut Call, x: &Operand, front: &[i64], out: &Operand)
 }
 
 operators! {
+    aclnnExpand |call, x: Input, _size: IntegerArray, out: Output| call.each(same(), [&x], &out);
+    aclnnPermute |call, x: Input, order: Integers, out: Output| turned(call, &x, &order, &out);
     aclnnCat |call, parts: Inputs, along: i64, out: Output| {
         let along = dimension(along, out.rank())?;
         joined(call, parts, along, &out)

@@ -193,6 +193,33 @@ fn searched(
     })
 }
 
+/// How many elements are in each of some equal parts between two bounds. Equal bounds mean those of the elements.
+pub(super) fn histogram(
+    call: &mut Call,
+    x: Operand,
+    bins: i64,
+    bounds: [f64; 2],
+    out: Operand,
+) -> Outcome {
+    let bins = bins.max(1) as usize;
+    call.dense(vec![x], vec![out], 0, move |values: &[Vec<f64>]| {
+        let [mut least, mut most] = bounds;
+        if least == most {
+            least = values[0].iter().copied().fold(f64::INFINITY, f64::min);
+            most = values[0].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        }
+        if least == most {
+            (least, most) = (least - 1.0, most + 1.0);
+        }
+        let mut counts = vec![0.0; bins];
+        for x in values[0].iter().filter(|x| **x >= least && **x <= most) {
+            let bin = ((x - least) / (most - least) * bins as f64) as usize;
+            counts[bin.min(bins - 1)] += 1.0;
+        }
+        vec![counts]
+    })
+}
+
 operators! {
     aclnnSort |call, x: Input, _stable: bool, along: i64, descending: bool, out: Output, places: Output| {
         sorted(call, &x, [out, places], along, descending)
@@ -239,24 +266,8 @@ operators! {
         })
     };
     aclnnHistc |call, x: Input, bins: i64, least: Scalar, most: Scalar, out: Output| {
-        let given = call.scalars_as_computed([least, most], &[&x])?.map(|it| it.float);
-        let bins = bins.max(1) as usize;
-        call.dense(vec![x], vec![out], 0, move |values: &[Vec<f64>]| {
-            let [mut least, mut most] = given;
-            if least == most {
-                least = values[0].iter().copied().fold(f64::INFINITY, f64::min);
-                most = values[0].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            }
-            if least == most {
-                (least, most) = (least - 1.0, most + 1.0);
-            }
-            let mut counts = vec![0.0; bins];
-            for x in values[0].iter().filter(|x| **x >= least && **x <= most) {
-                let bin = ((x - least) / (most - least) * bins as f64) as usize;
-                counts[bin.min(bins - 1)] += 1.0;
-            }
-            vec![counts]
-        })
+        let bounds = call.scalars_as_computed([least, most], &[&x])?.map(|it| it.float);
+        histogram(call, x, bins, bounds, out)
     };
     aclnnIsInTensorScalar |call, x: Input, value: Scalar, _unique: bool, invert: bool, out: Output| {
         let value = call.compared(value, &[&x])?;

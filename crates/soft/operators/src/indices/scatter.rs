@@ -13,7 +13,8 @@ use softacl_base::number::Number;
 use softacl_base::operand::Operand;
 use softacl_base::status::require;
 
-/// Combines a value with the old one: 0 replaces it, 1 is added, 2 multiplies.
+/// Combines a value with the old one: 0 replaces it, 1 is added, 2 multiplies, 3 and 4 keep the larger and the smaller one, and 5
+/// is taken away.
 fn met<C: Number>(old: C, new: C, reduction: i64) -> C {
     match reduction {
         0 => new,
@@ -26,13 +27,14 @@ fn met<C: Number>(old: C, new: C, reduction: i64) -> C {
                 old
             }
         }
-        _ => {
+        4 => {
             if new < old {
                 new
             } else {
                 old
             }
         }
+        _ => old.plus(new.times(C::from_i64(-1))),
     }
 }
 
@@ -194,6 +196,111 @@ pub(super) fn target(call: &mut Call, x: usize, out: Option<Written>) -> Outcome
     }
     let x = call.in_place(x)?;
     Ok([x.clone(), x])
+}
+
+/// Parts at coordinates take those of a source: the last dimension of the index has the coordinates of a part in the first
+/// dimensions of `x`.
+pub(super) fn parts_changed(
+    call: &mut Call,
+    x: &Operand,
+    index: &Operand,
+    source: Operand,
+    reduction: i64,
+    out: &Operand,
+) -> Outcome {
+    let parts = Parts::new(x, index)?;
+    require(
+        source.elements() == parts.count * parts.length,
+        "there is not a value for each place",
+    )?;
+    let source = ScatterSource::Tensor(source);
+    combine(
+        call,
+        x,
+        index,
+        source,
+        reduction,
+        out,
+        move |indices, number| {
+            let (part, within) = (number / parts.length, number % parts.length);
+            let at = |dimension: usize| indices[part * parts.depth + dimension] as i64;
+            Some(parts.begin(at)? + within)
+        },
+    )
+}
+
+/// Parts of a tensor that coordinates in its first dimensions name.
+pub(super) struct Parts {
+    /// The lengths of these dimensions, and how far it is from one element to the next.
+    shape: Vec<(usize, usize)>,
+    pub(super) depth: usize,
+    pub(super) count: usize,
+    /// Elements of a part.
+    pub(super) length: usize,
+}
+
+impl Parts {
+    pub(super) fn new(x: &Operand, index: &Operand) -> Outcome<Self> {
+        let depth = index.shape().last().copied().unwrap_or(1);
+        require(
+            depth <= x.rank(),
+            "there are more coordinates than dimensions",
+        )?;
+        let lengths = x.shape().iter().copied().zip(steps(x.shape()));
+        Ok(Self {
+            shape: lengths.take(depth).collect(),
+            depth,
+            count: index.elements() / depth.max(1),
+            length: x.shape()[depth..].iter().product(),
+        })
+    }
+
+    /// Where the part at some coordinates begins; none outside of the tensor.
+    pub(super) fn begin(&self, at: impl Fn(usize) -> i64) -> Option<usize> {
+        let mut found = 0;
+        for (dimension, (length, step)) in self.shape.iter().enumerate() {
+            found += place(at(dimension), *length)? * step;
+        }
+        Some(found)
+    }
+}
+
+/// Rows of `x` are combined by segments: an index has the number of the segment that each row of the index's shape belongs to.
+/// A row with a negative number belongs to none.
+pub(crate) fn segments(
+    call: &mut Call,
+    [x, index]: [Operand; 2],
+    [reduction, first]: [i64; 2],
+    out: &Operand,
+) -> Outcome {
+    let count = out.shape().first().copied().unwrap_or(1);
+    let length: usize = out.shape().get(1..).unwrap_or(&[]).iter().product();
+    require(
+        x.elements() == index.elements() * length,
+        "there is not a segment for each row",
+    )?;
+    let begin = call.temporary(out.view.kind, out.shape());
+    let lowest =
+        |float: f64, integer: i64| number(move |[]: [f64; 0]| float, move |[]: [i64; 0]| integer);
+    let start = match reduction {
+        3 => lowest(f64::NEG_INFINITY, i64::MIN),
+        4 => lowest(f64::INFINITY, i64::MAX),
+        _ => lowest(first as f64, first),
+    };
+    call.each(start, [], &begin)?;
+    let source = ScatterSource::Tensor(x);
+    combine(
+        call,
+        &begin,
+        &index,
+        source,
+        reduction,
+        out,
+        move |indices, at| {
+            let segment = usize::try_from(indices[at / length] as i64).ok()?;
+            (segment < count).then(|| segment * length + at % length)
+        },
+    )
 }
 
 /// Rows along a dimension take those of a source, in the order of an index.

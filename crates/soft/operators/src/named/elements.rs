@@ -2,14 +2,17 @@
 
 use super::{NamedOperator, each, each_of};
 use crate::functions::{
-    erf, erfc, floor_integer, floor_quotient, gelu, larger, log_sigmoid, mish, modulo,
-    modulo_integer, power_integer, sigmoid, sign, smaller, softplus, x_log_y,
+    digamma, erf, erfc, floor_integer, floor_quotient, gelu, larger, lgamma, log_sigmoid, mish,
+    modulo, modulo_integer, power_integer, sigmoid, sign, smaller, softplus, x_log_y,
 };
-use crate::maps::{along_channels, between};
+use crate::maps::{SELU_ALPHA, SELU_SCALE, along_channels, between};
 use softacl_base::arguments::Arguments;
+use softacl_base::by_kind;
 use softacl_base::call::Call;
 use softacl_base::code::Outcome;
 use softacl_base::formula::{Formula, float, number, truth};
+use softacl_base::number::Number;
+use softacl_base::status::require;
 
 /// Rows of a table of operators without attributes: a formula of the first inputs.
 macro_rules! formulas {
@@ -38,11 +41,17 @@ pub(super) const OPERATORS: &[NamedOperator] = formulas! {
         |[a, b, factor]| a + b * factor,
         |[a, b, factor]: [i64; 3]| a.wrapping_add(b.wrapping_mul(factor)),
     );
+    "BitwiseAnd" = number(|_| f64::NAN, |[a, b]| a & b);
+    "BitwiseOr" = number(|_| f64::NAN, |[a, b]| a | b);
+    "BitwiseXor" = number(|_| f64::NAN, |[a, b]| a ^ b);
     "Ceil" = number(|[x]| x.ceil(), |[x]| x);
     "ClipByValue" = clipped();
     "ClipByValueV2" = clipped();
     "Cos" = float(|[x]| x.cos());
     "Cosh" = float(|[x]| x.cosh());
+    "CustHypot" = float(|[a, b]| a.hypot(b));
+    "CustLgamma" = float(|[x]| lgamma(x));
+    "Digamma" = float(|[x]| digamma(x));
     "Div" = number(|[a, b]| a / b, |[a, b]: [i64; 2]| a.checked_div(b).unwrap_or(0));
     "Equal" = truth(|[a, b]| a == b, |[a, b]| a == b);
     "Erf" = float(|[x]| erf(x));
@@ -61,12 +70,18 @@ pub(super) const OPERATORS: &[NamedOperator] = formulas! {
         |[x, factor, added]: [i64; 3]| x.wrapping_mul(factor).wrapping_add(added),
     );
     "IsFinite" = truth(|[x]| x.is_finite(), |_: [i64; 1]| true);
+    "IsInf" = truth(|[x]| x.is_infinite(), |_: [i64; 1]| false);
+    "IsNan" = truth(|[x]| x.is_nan(), |_: [i64; 1]| false);
     "Lerp" = float(|[from, to, weight]| between(from, to, weight));
+    "LeftShift" = number(|_| f64::NAN, |[a, b]: [i64; 2]| shifted(a, b));
     "Less" = truth(|[a, b]| a < b, |[a, b]| a < b);
     "LessEqual" = truth(|[a, b]| a <= b, |[a, b]| a <= b);
     "Log1p" = float(|[x]| x.ln_1p());
     "LogSigmoid" = float(|[x]| log_sigmoid(x));
+    "Lgamma" = float(|[x]| lgamma(x));
+    "LogicalAnd" = truth(|[a, b]| a != 0.0 && b != 0.0, |[a, b]| a != 0 && b != 0);
     "LogicalNot" = truth(|[x]| x == 0.0, |[x]| x == 0);
+    "LogicalOr" = truth(|[a, b]| a != 0.0 || b != 0.0, |[a, b]| a != 0 || b != 0);
     "MaskedFill" = number(
         |[x, mask, value]| if mask != 0.0 { value } else { x },
         |[x, mask, value]| if mask != 0 { value } else { x },
@@ -82,13 +97,18 @@ pub(super) const OPERATORS: &[NamedOperator] = formulas! {
     "RealDiv" = float(|[a, b]| a / b);
     "Reciprocal" = float(|[x]| x.recip());
     "Relu" = number(|[x]| larger(x, 0.0), |[x]: [i64; 1]| x.max(0));
+    "Relu6" = number(|[x]| smaller(larger(x, 0.0), 6.0), |[x]: [i64; 1]| x.clamp(0, 6));
+    "RightShift" = number(|_| f64::NAN, |[a, b]: [i64; 2]| shifted(a, b.saturating_neg()));
     "Round" = number(|[x]| x.round_ties_even(), |[x]| x);
     "Rsqrt" = float(|[x]| x.sqrt().recip());
     "Select" = chosen();
+    "Selu" = float(|[x]| SELU_SCALE * if x > 0.0 { x } else { SELU_ALPHA * x.exp_m1() });
     "Sigmoid" = float(|[x]| sigmoid(x));
     "Sign" = number(|[x]| sign(x), |[x]: [i64; 1]| x.signum());
     "Sin" = float(|[x]| x.sin());
     "Sinh" = float(|[x]| x.sinh());
+    "Softplus" = float(|[x]| softplus(x));
+    "Softsign" = float(|[x]| x / (1.0 + x.abs()));
     "Sqrt" = float(|[x]| x.sqrt());
     "Square" = number(|[x]| x * x, |[x]: [i64; 1]| x.wrapping_mul(x));
     "Sub" = number(|[a, b]| a - b, |[a, b]: [i64; 2]| a.wrapping_sub(b));
@@ -101,6 +121,32 @@ pub(super) const OPERATORS: &[NamedOperator] = formulas! {
 };
 
 pub(super) const WITH_ATTRIBUTES: &[NamedOperator] = &[
+    // The sum of all inputs.
+    ("AddN", |call, all| {
+        let mut inputs = Vec::new();
+        for index in 0..all.inputs.len() {
+            inputs.push(all.operand(call, index)?);
+        }
+        let out = call.output(all.output())?;
+        let elements = out.elements();
+        require(
+            inputs.iter().all(|it| it.elements() == elements),
+            "the output's shape is not that of the result",
+        )?;
+        by_kind!(out.is_float(), C => call.dense(inputs, vec![out], 0, move |values: &[Vec<C>]| {
+            let sum = |at: usize| values.iter().map(|it| it[at]).fold(C::default(), C::plus);
+            vec![(0..elements).map(sum).collect()]
+        }))
+    }),
+    ("CeluV2", |call, all| {
+        let alpha = all.factor(("alpha", 1.0));
+        let below = move |x: f64| alpha * (x / alpha).exp_m1();
+        each(
+            call,
+            all,
+            float(move |[x]| if x > 0.0 { x } else { below(x) }),
+        )
+    }),
     ("Elu", |call, all| {
         let [alpha, scale, inner] =
             [("alpha", 1.0), ("scale", 1.0), ("input_scale", 1.0)].map(|it| all.factor(it));
@@ -188,6 +234,15 @@ impl NumberAttributes for Arguments<'_> {
 
     fn scaled(&self) -> [f64; 3] {
         [("base", -1.0), ("scale", 1.0), ("shift", 0.0)].map(|it| self.factor(it))
+    }
+}
+
+/// Bits that are moved to the left, or to the right by a negative number. All can be moved out.
+fn shifted(bits: i64, by: i64) -> i64 {
+    let count = u32::try_from(by.unsigned_abs()).unwrap_or(u32::MAX);
+    match by >= 0 {
+        true => bits.checked_shl(count).unwrap_or(0),
+        false => bits >> count.min(63),
     }
 }
 

@@ -2,12 +2,18 @@
 
 use super::elements::{NumberAttributes, formulas};
 use super::{NamedOperator, each};
-use crate::functions::{gelu_slope, log_sigmoid, sigmoid, softplus};
-use crate::maps::along_channels;
+use crate::functions::{gelu_slope, log_sigmoid, sigmoid, sign, softplus};
+use crate::maps::{SELU_ALPHA, SELU_SCALE, along_channels};
 use crate::shapes::halves_back;
 use softacl_base::formula::float;
 
 pub(super) const OPERATORS: &[NamedOperator] = formulas! {
+    "AbsGrad" = float(|[x, grad]| grad * sign(x));
+    "AcosGrad" = float(|[x, grad]| -grad / (1.0 - x * x).sqrt());
+    "AcoshGrad" = float(|[y, grad]| grad / y.sinh());
+    "AsinGrad" = float(|[x, grad]| grad / (1.0 - x * x).sqrt());
+    "AsinhGrad" = float(|[y, grad]| grad / y.cosh());
+    "AtanGrad" = float(|[x, grad]| grad / (1.0 + x * x));
     "GeluGrad" = float(|[grad, x]| grad * gelu_slope(x));
     "HardSwishGrad" = float(|[grad, x]| match x {
         x if x <= -3.0 => 0.0,
@@ -19,12 +25,18 @@ pub(super) const OPERATORS: &[NamedOperator] = formulas! {
         let tanh = softplus(x).tanh();
         grad * (tanh + x * sigmoid(x) * (1.0 - tanh * tanh))
     });
+    "ReciprocalGrad" = float(|[y, grad]| -grad * y * y);
+    "Relu6Grad" = float(|[grad, x]| if x > 0.0 && x < 6.0 { grad } else { 0.0 });
     "ReluGrad" = float(|[grad, x]| if x > 0.0 { grad } else { 0.0 });
+    "RsqrtGrad" = float(|[y, grad]| -0.5 * grad * y * y * y);
+    "SeluGrad" = float(|[grad, y]| grad * if y > 0.0 { SELU_SCALE } else { y + SELU_SCALE * SELU_ALPHA });
     "SigmoidGrad" = float(|[y, grad]| grad * y * (1.0 - y));
     "SiluGrad" = float(|[grad, x]| {
         let share = sigmoid(x);
         grad * share * (1.0 + x * (1.0 - share))
     });
+    "SoftplusGrad" = float(|[grad, x]| grad * sigmoid(x));
+    "SqrtGrad" = float(|[y, grad]| 0.5 * grad / y);
     "TanhGrad" = float(|[y, grad]| grad * (1.0 - y * y));
 };
 

@@ -28,6 +28,37 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
             |[grad, x, target, weight]| grad * losses::cross_entropy_slope(x, target, weight),
         )
     }),
+    // The first input is a logarithm. The mean over the batch is a sum over a length.
+    ("KLDiv", |call, all| {
+        let (x, target) = (all.operand(call, 0)?, all.operand(call, 1)?);
+        let out = call.output(all.output())?;
+        let (reduction, scale) = by_batch(all, &x);
+        let is_log = all.attributes.integer("log_target", 0) != 0;
+        let formula = float(move |[x, target]| {
+            scale
+                * match is_log {
+                    true => target.exp() * (target - x),
+                    false if target > 0.0 => target * (target.ln() - x),
+                    false => 0.0,
+                }
+        });
+        loss(call, [&x, &target], reduction, &out, formula)
+    }),
+    ("KlDivLossGrad", |call, all| {
+        let [grad, x, target] = three(call, all)?;
+        let out = call.output(all.output())?;
+        let (reduction, scale) = by_batch(all, &x);
+        let is_log = all.attributes.integer("log_target", 0) != 0;
+        let inputs = [&grad, &x, &target];
+        gradient(call, inputs, reduction, &out, move |[grad, _, target]| {
+            let share = if is_log {
+                target.exp()
+            } else {
+                target.max(0.0)
+            };
+            -scale * grad * share
+        })
+    }),
     ("L1LossGrad", |call, all| {
         let [grad, x, target] = three(call, all)?;
         let out = call.output(all.output())?;
@@ -129,6 +160,17 @@ fn reduction(all: &Arguments<'_>) -> i64 {
         "none" => 0,
         "sum" => 2,
         _ => 1,
+    }
+}
+
+/// The reduction, and a factor for each element: that of a mean over the batch.
+fn by_batch(all: &Arguments<'_>, x: &Operand) -> (i64, f64) {
+    match all.attributes.text("reduction") {
+        "batchmean" => (
+            2,
+            1.0 / x.shape().first().copied().unwrap_or(1).max(1) as f64,
+        ),
+        _ => (reduction(all), 1.0),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::NamedOperator;
 use super::elements::same;
 use crate::indices::{gathered, indexed_by, one_hot, rows as picked_rows, scatter_elements};
-use crate::shapes::{self, arranged, flipped, halves, joined};
+use crate::shapes::{self, EdgeMode, arranged, edges, flipped, gathered_back, halves, joined};
 use crate::sorting::sorted;
 use softacl_base::arguments::Arguments;
 use softacl_base::call::Call;
@@ -74,19 +74,36 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     }),
     // The padding begins with the first dimension, in pairs.
     ("PadV3", |call, all| {
-        let (x, value) = (all.operand(call, 0)?, all.operand(call, 2)?);
+        let (x, value) = (all.operand(call, 0)?, all.optional(call, 2)?);
         let out = call.output(all.output())?;
-        if all.attributes.text("mode") != "constant" {
-            return refuse("PadV3 supports no mode but constant");
+        let front = front(all, x.rank())?;
+        if let Some(edge) = edge(all)? {
+            return arranged(call, &x, &out, edges(front, &x.shape().to_vec(), edge));
         }
-        let front: Vec<i64> = all.integers(1).into_iter().step_by(2).collect();
-        require(
-            front.len() == x.rank(),
-            "there is not a padding for each dimension",
-        )?;
-        let value = value.shaped(&[])?;
+        let value = match value {
+            Some(value) => value.shaped(&[])?,
+            None => {
+                let zero = call.temporary(out.view.kind, &[]);
+                call.each(number(|[]| 0.0, |[]| 0), [], &zero)?;
+                zero
+            }
+        };
         call.each(number(|[value]| value, |[value]| value), [&value], &out)?;
         shapes::placed(call, &x, &front, &out)
+    }),
+    // The gradient of a padding that repeats elements.
+    ("PadV3Grad", |call, all| {
+        let (grad, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        let front = front(all, out.rank())?;
+        match edge(all)? {
+            Some(edge) => {
+                gathered_back(call, &grad, &out, edges(front, &out.shape().to_vec(), edge))
+            }
+            None => {
+                let begin: Vec<i64> = front.iter().map(|it| -it).collect();
+                shapes::placed(call, &grad, &begin, &out)
+            }
+        }
     }),
     ("ReverseV2", |call, all| {
         let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
@@ -145,6 +162,21 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     }),
     ("Tril", |call, all| triangle(call, all, false)),
     ("Triu", |call, all| triangle(call, all, true)),
+    // Parts of a length of 1 along a dimension, which their outputs do not have.
+    ("Unpack", |call, all| {
+        let x = all.operand(call, 0)?;
+        let along = dimension(all.attributes.integer("axis", 0), x.rank())?;
+        require(
+            x.shape().get(along) == Some(&all.outputs.len()),
+            "there is not an output for each part",
+        )?;
+        for (at, handle) in all.outputs.iter().enumerate() {
+            let part = x.view.part(along, at, 1).without_dimension(along);
+            let out = call.output(*handle)?;
+            call.each(number(|[x]| x, |[x]| x), [&x.seen(part)], &out)?;
+        }
+        Ok(())
+    }),
     // The inputs are the target and the source, each before its shape, strides and offset.
     ("ViewCopy", |call, all| {
         let target = call.in_place(all.input(0))?;
@@ -154,6 +186,30 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
         call.each(number(|[x]| x, |[x]| x), [&source], &target)
     }),
 ];
+
+/// The padding in front of each dimension.
+fn front(all: &Arguments<'_>, rank: usize) -> Outcome<Vec<i64>> {
+    let paddings = all.integers(1);
+    require(
+        paddings.len() == 2 * rank,
+        "there is not a padding for each dimension",
+    )?;
+    // In pairs, or all in front before all behind.
+    Ok(match all.attributes.integer("paddings_contiguous", 1) {
+        0 => paddings[..rank].to_vec(),
+        _ => paddings.into_iter().step_by(2).collect(),
+    })
+}
+
+/// Where elements in the padding come from; none for one number.
+fn edge(all: &Arguments<'_>) -> Outcome<Option<EdgeMode>> {
+    match all.attributes.text("mode") {
+        "constant" | "" => Ok(None),
+        "edge" => Ok(Some(EdgeMode::Repeated)),
+        "reflect" => Ok(Some(EdgeMode::Mirrored)),
+        _ => refuse("PadV3 has no such mode"),
+    }
+}
 
 const STRIDES: &str = "there is not a stride for each dimension";
 
@@ -177,18 +233,7 @@ fn top(call: &mut Call, all: &Arguments<'_>) -> Outcome {
 
 fn transposed(call: &mut Call, all: &Arguments<'_>, given: Vec<i64>) -> Outcome {
     let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
-    let mut order = Vec::with_capacity(given.len());
-    for number in given {
-        order.push(dimension(number, x.rank())?);
-    }
-    let mut sorted = order.clone();
-    sorted.sort_unstable();
-    require(
-        sorted.iter().copied().eq(0..x.rank()),
-        "the order does not name each dimension once",
-    )?;
-    let turned = x.seen(x.view.permuted(&order));
-    call.each(number(|[x]| x, |[x]| x), [&turned], &out)
+    shapes::turned(call, &x, &given, &out)
 }
 
 /// Some elements of a tensor without gaps: their shape, strides and offset count in elements.

@@ -1,11 +1,13 @@
 //! Operators of several parts that are in files by their kind: recurrent layers, distances, decompositions.
 
 use super::NamedOperator;
+use crate::algebra::Matrix;
 use crate::{algebra, alignment, decompositions, gated, recurrent, sync_norms};
 use softacl_base::arguments::Arguments;
 use softacl_base::call::Call;
 use softacl_base::code::Outcome;
 use softacl_base::formula::float;
+use softacl_base::status::require;
 
 pub(super) const OPERATORS: &[NamedOperator] = &[
     ("CTCLossV2", alignment::loss),
@@ -18,6 +20,59 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     ("CdistGrad", |call, all| {
         let inputs = [0, 1, 2, 3].map(|it| all.input(it));
         algebra::distances_back(call, inputs, all.attributes.float("p"), all.output())
+    }),
+    // An attribute turns the matrices.
+    ("MatrixInverse", |call, all| {
+        let (mut x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        let size = algebra::square(&x)?;
+        if all.attributes.integer("adjoint", 0) != 0 {
+            let mut order: Vec<usize> = (0..x.rank()).collect();
+            order.swap(x.rank() - 2, x.rank() - 1);
+            x.view = x.view.permuted(&order);
+        }
+        require(
+            x.shape() == out.shape(),
+            "the output's shape is not the input's",
+        )?;
+        let operations = 2 * (x.elements() * size) as u64;
+        call.dense(
+            vec![x],
+            vec![out],
+            operations,
+            move |values: &[Vec<f64>]| {
+                let matrices = values[0].chunks((size * size).max(1));
+                vec![
+                    matrices
+                        .flat_map(|elements| Matrix { size, elements }.inverse())
+                        .collect(),
+                ]
+            },
+        )
+    }),
+    ("MatrixDeterminant", |call, all| {
+        let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        let size = algebra::square(&x)?;
+        let operations = (x.elements() * size) as u64;
+        call.dense(
+            vec![x],
+            vec![out],
+            operations,
+            move |values: &[Vec<f64>]| {
+                let matrices = values[0].chunks((size * size).max(1));
+                vec![
+                    matrices
+                        .map(|elements| Matrix { size, elements }.determinant())
+                        .collect(),
+                ]
+            },
+        )
+    }),
+    // A factor for each part along a dimension.
+    ("Renorm", |call, all| {
+        let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        let [power, most] = ["p", "maxnorm"].map(|it| all.attributes.float(it));
+        let along = all.attributes.integer("dim", 0);
+        algebra::shortening(call, [&x, &out], along, [power, most])
     }),
     ("DynamicGRUV2", gated::gru),
     ("DynamicGRUV2Grad", gated::gru_gradient),

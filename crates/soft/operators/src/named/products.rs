@@ -50,7 +50,11 @@ fn turned_product(
     out: &Operand,
 ) -> Outcome {
     let turned = |call: &mut Call, index: usize| {
-        let x = call.input(all.input(index))?;
+        let mut x = call.input(all.input(index))?;
+        // A vector is a row of the first matrix, or a column of the second.
+        if x.rank() == 1 {
+            x.view = x.view.with_dimension(index);
+        }
         let Some(rows) = x.rank().checked_sub(2) else {
             return refuse("a tensor is no matrix");
         };
@@ -61,6 +65,15 @@ fn turned_product(
             _ => x.seen(x.view.permuted(&order)),
         })
     };
+    let is_vector =
+        |call: &mut Call, index: usize| Outcome::Ok(call.input(all.input(index))?.rank() == 1);
+    let mut out = out.clone();
+    if is_vector(call, 1)? {
+        out.view = out.view.clone().with_dimension(out.rank());
+    }
+    if is_vector(call, 0)? {
+        out.view = out.view.clone().with_dimension(out.rank() - 1);
+    }
     let (a, b) = (turned(call, 0)?, turned(call, 1)?);
-    multiply(call, a, b, out.clone(), 0)
+    multiply(call, a, b, out, 0)
 }

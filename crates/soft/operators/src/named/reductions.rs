@@ -3,7 +3,7 @@
 use super::NamedOperator;
 use crate::reductions::{
     along, extreme, fraction, largest, least, log_of_exponentials, most, norm, product_of_integers,
-    smallest, sum_of_integers, sums_so_far, variance,
+    smallest, sum_of_integers, variance,
 };
 use softacl_base::arguments::Arguments;
 use softacl_base::call::Call;
@@ -25,10 +25,17 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     ("ArgMinWithValue", |call, all| {
         extreme_value(call, all, false)
     }),
-    ("Cumsum", |call, all| {
+    ("LpNorm", |call, all| {
         let (x, out) = both(call, all)?;
-        let dim = all.integers(1).first().copied().unwrap_or(0);
-        sums_so_far(call, &x, dim, out)
+        let power = all.attributes.integer("p", 2) as f64;
+        let least = all.attributes.float_or("epsilon", 1e-12);
+        fraction(
+            call,
+            &x,
+            &all.attributes.integers("axes"),
+            out,
+            move |row| norm(row, power).max(least),
+        )
     }),
     ("LpNormReduceV2", |call, all| {
         let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
@@ -77,7 +84,8 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     // The second input is the mean.
     ("ReduceStdWithMean", |call, all| {
         let (x, out) = both(call, all)?;
-        let given = all.attributes.integer("correction", 1) as f64;
+        let is_unbiased = all.attributes.integer("unbiased", 1);
+        let given = all.attributes.integer("correction", is_unbiased) as f64;
         let is_inverse = all.attributes.integer("invert", 0) != 0;
         let eps = all.attributes.float("epsilon");
         fraction(call, &x, &all.attributes.integers("dim"), out, move |row| {
@@ -113,7 +121,25 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
             sum_of_integers,
         )
     }),
+    // The sum of squares of some dimensions, or of all.
+    ("SquareSumV1", |call, all| {
+        let (x, out) = both(call, all)?;
+        fraction(call, &x, &all.attributes.integers("axis"), out, squares)
+    }),
+    // The same of two tensors.
+    ("SquareSumAll", |call, all| {
+        let [one, other] = super::two_outputs(call, all)?;
+        for (index, out) in [one, other].into_iter().enumerate() {
+            let x = all.operand(call, index)?;
+            fraction(call, &x, &[], out, squares)?;
+        }
+        Ok(())
+    }),
 ];
+
+fn squares(row: &[f64]) -> f64 {
+    row.iter().map(|it| it * it).sum()
+}
 
 fn both(call: &mut Call, all: &Arguments<'_>) -> Outcome<(Operand, Operand)> {
     Ok((all.operand(call, 0)?, call.output(all.output())?))

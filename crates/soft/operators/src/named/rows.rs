@@ -13,6 +13,7 @@ use softacl_base::data_type::DataType;
 use softacl_base::dense::count;
 use softacl_base::formula::float;
 use softacl_base::operand::Operand;
+use softacl_base::status::require;
 
 pub(super) const OPERATORS: &[NamedOperator] = &[
     ("GroupNorm", |call, all| {
@@ -25,6 +26,64 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
         let eps = all.attributes.float("eps");
         normalised(call, x, groups.length(), affine, place, eps, outputs)?;
         put_variance(call, rstd, eps, variance)
+    }),
+    ("InstanceNorm", |call, all| {
+        let mut x = all.operand(call, 0)?;
+        let affine = [all.operand(call, 1)?, all.operand(call, 2)?];
+        let (mut outputs, variance) = with_variance(call, all)?;
+        let rstd = outputs[2].clone();
+        let text = all.attributes.text("data_format");
+        let channels = affine[0].elements();
+        let channel = |at: Option<usize>| at.is_some_and(|at| x.shape().get(at) == Some(&channels));
+        let last = x.rank().checked_sub(1);
+        let is_last = channel(last) && (!channel(Some(1)) || ["NHWC", "NDHWC"].contains(&text));
+        require(
+            x.rank() > 2 && (is_last || channel(Some(1))),
+            "there is not a weight for each channel",
+        )?;
+        if is_last {
+            let order: Vec<usize> = [0, x.rank() - 1]
+                .into_iter()
+                .chain(1..x.rank() - 1)
+                .collect();
+            x.view = x.view.permuted(&order);
+            outputs[0] = outputs[0]
+                .take()
+                .map(|out| out.seen(out.view.permuted(&order)));
+        }
+        let length = count(&x.shape()[2..]).max(1);
+        let eps = all.attributes.float_or("epsilon", 1e-6);
+        let place = move |row, _| row % channels.max(1);
+        normalised(call, x, length, affine.map(Some), place, eps, outputs)?;
+        put_variance(call, rstd, eps, variance)
+    }),
+    ("L2Normalize", |call, all| {
+        let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        let least = all.attributes.float_or("eps", 1e-4);
+        rows(call, [&x], axis(all, "axis"), &out, move |[x], out| {
+            let length = squares(x).max(least).sqrt();
+            out.iter_mut().zip(x).for_each(|(out, x)| *out = x / length);
+        })
+    }),
+    // The inputs are the input, the result, and the gradient.
+    ("L2NormalizeGrad", |call, all| {
+        let [x, y, grad] = [0, 1, 2].map(|it| all.operand(call, it));
+        let (x, y, grad) = (x?, y?, grad?);
+        let out = call.output(all.output())?;
+        let least = all.attributes.float_or("eps", 1e-4);
+        rows(
+            call,
+            [&x, &y, &grad],
+            axis(all, "dim"),
+            &out,
+            move |[x, y, grad], out| {
+                let length = squares(x).max(least).sqrt();
+                let along: f64 = y.iter().zip(grad).map(|(y, grad)| y * grad).sum();
+                for (out, (y, grad)) in out.iter_mut().zip(y.iter().zip(grad)) {
+                    *out = (grad - y * along) / length;
+                }
+            },
+        )
     }),
     ("LayerNorm", layer_norm),
     ("LayerNormGrad", |call, all| {
@@ -89,6 +148,10 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
         })
     }),
 ];
+
+fn squares(row: &[f64]) -> f64 {
+    row.iter().map(|it| it * it).sum()
+}
 
 /// The one dimension that an attribute names; the last one without it.
 fn axis(all: &Arguments<'_>, name: &str) -> i64 {

@@ -43,7 +43,7 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
 ];
 
 /// Passes changed inputs on to the outputs.
-fn put(call: &mut Call, all: &Arguments<'_>, changed: &[Operand]) -> Outcome {
+pub(super) fn put(call: &mut Call, all: &Arguments<'_>, changed: &[Operand]) -> Outcome {
     for (handle, changed) in all.outputs.iter().zip(changed) {
         let out = call.output(*handle)?;
         let out = out.shaped(changed.shape())?;
@@ -60,7 +60,7 @@ fn assigned(call: &mut Call, all: &Arguments<'_>, formula: Formula<2>) -> Outcom
 }
 
 /// Some inputs change element by element, by the gradient, and by numbers that hold for all elements.
-fn step<const STATE: usize, const NUMBERS: usize>(
+pub(super) fn step<const STATE: usize, const NUMBERS: usize>(
     call: &mut Call,
     all: &Arguments<'_>,
     state: [usize; STATE],

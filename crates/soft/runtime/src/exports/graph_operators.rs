@@ -139,11 +139,13 @@ fn set(operator: &Out<Operator>, name: &impl Name, value: Option<Attribute>) {
     }
 }
 
-/// Passes an attribute on, if there is one that `put` takes.
+/// Passes an attribute on, if there is one that `put` takes. Without one, the result is a failure and `absent` puts a value:
+/// MindSpore does not look at the status, and would pass on uninitialised memory.
 fn get(
     operator: &Out<Operator>,
     name: &impl Name,
     put: impl FnOnce(&Attribute) -> Option<()>,
+    absent: impl FnOnce(),
 ) -> GraphStatus {
     let found = operator.get().ok().zip(name.name());
     let done = found.and_then(|(operator, name)| {
@@ -152,7 +154,10 @@ fn get(
     });
     match done {
         Some(()) => GRAPH_SUCCESS,
-        None => GRAPH_FAILED,
+        None => {
+            absent();
+            GRAPH_FAILED
+        }
     }
 }
 
@@ -246,14 +251,17 @@ fn narrowed(numbers: &[i64]) -> Option<Vec<i32>> {
 }
 
 macro_rules! getters {
-    ($($symbol:literal: |$name:ty, $out:ident: $type:ty| $pattern:pat => $put:expr;)*) => {
+    ($($symbol:literal: |$name:ty, $out:ident: $type:ty| $pattern:pat => $put:expr $(, or $absent:expr)?;)*) => {
         $(const _: () = {
             // SAFETY: as above.
             #[unsafe(export_name = $symbol)]
             extern "C" fn get_attribute(this: Out<Operator>, name: $name, $out: $type) -> GraphStatus {
-                get(&this, &name, |attribute| match attribute {
+                let take = |attribute: &Attribute| match attribute {
                     $pattern => $put,
                     _ => None,
+                };
+                get(&this, &name, take, || {
+                    $($out.put_if_wanted($absent);)?
                 })
             }
         };)*
@@ -266,10 +274,10 @@ getters! {
     "_ZNK2ge8Operator7GetAttrEPKcRSt6vectorIfSaIfEE": |Text, out: Array| Attribute::Floats(it) => out.put(it);
     "_ZNK2ge8Operator7GetAttrEPKcRSt6vectorIiSaIiEE": |Text, out: Array| Attribute::Integers(it) => out.put(&narrowed(it)?);
     "_ZNK2ge8Operator7GetAttrEPKcRSt6vectorIlSaIlEE": |Text, out: Array| Attribute::Integers(it) => out.put(it);
-    "_ZNK2ge8Operator7GetAttrEPKcRb": |Text, out: Out<bool>| Attribute::Truth(it) => out.put(*it).ok();
-    "_ZNK2ge8Operator7GetAttrEPKcRf": |Text, out: Out<f32>| Attribute::Float(it) => out.put(*it).ok();
-    "_ZNK2ge8Operator7GetAttrEPKcRi": |Text, out: Out<i32>| Attribute::Integer(it) => out.put(i32::try_from(*it).ok()?).ok();
-    "_ZNK2ge8Operator7GetAttrEPKcRl": |Text, out: Out<i64>| Attribute::Integer(it) => out.put(*it).ok();
+    "_ZNK2ge8Operator7GetAttrEPKcRb": |Text, out: Out<bool>| Attribute::Truth(it) => out.put(*it).ok(), or false;
+    "_ZNK2ge8Operator7GetAttrEPKcRf": |Text, out: Out<f32>| Attribute::Float(it) => out.put(*it).ok(), or 0.0;
+    "_ZNK2ge8Operator7GetAttrEPKcRi": |Text, out: Out<i32>| Attribute::Integer(it) => out.put(i32::try_from(*it).ok()?).ok(), or 0;
+    "_ZNK2ge8Operator7GetAttrEPKcRl": |Text, out: Out<i64>| Attribute::Integer(it) => out.put(*it).ok(), or 0;
     "_ZNK2ge8Operator7GetAttrERKSsRSs": |SharedText, out: SharedText| Attribute::Text(it) => out.put(it);
     "_ZNK2ge8Operator7GetAttrERKSsRSt6vectorISsSaISsEE": |SharedText, out: Array| Attribute::Texts(it) => put_texts(out, it);
 }

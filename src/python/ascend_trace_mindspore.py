@@ -17,7 +17,7 @@ def mindspore_is_there(mindspore):
     teller = Teller.find()
     if teller is not None:
         around = _Around(mindspore, teller)
-        installers = [lambda it, teller, part=part: part(it, teller, around) for part in (_cells, _gradients, _graphs)]
+        installers = [lambda it, teller, part=part: part(it, teller, around) for part in PARTS]
         install(mindspore, teller, installers, (("mindspore.dataset.engine.iterators", _loaders),))
 
 
@@ -36,12 +36,16 @@ class _Around:
                 self.passes, self.has_gradients = 0, False
                 # The `id` of an optimizer that was called in a cell which is still under way.
                 self.optimizer = 0
+                # Functions that run as graphs, and graphs that the compiler makes.
+                self.graphs, self.compiling = [], []
 
         self.teller, self.open, self.ref = teller, Open(), weakref.ref
         self.is_graph = lambda: mindspore.context._get_mode() == mindspore.context.GRAPH_MODE
         # The same object is there for the whole process.
         self.launches_here = mindspore._c_expression.RuntimeConf.get_instance().is_launch_blocking
         self.known = {}
+        # The `id` of the optimizer of each graph that contains one, by the compiler's name of the graph.
+        self.in_graphs = {}
 
     def about(self, cell):
         """What a cell does, its name in the cell around it, and the `id` of the first optimizer in it."""
@@ -51,9 +55,13 @@ class _Around:
             known = self.known[id(cell)]
         return known[1:]
 
-    def name_all(self, root):
+    def bases(self):
+        """The classes of optimizers."""
         there = (sys.modules.get(name) for name in OPTIMIZERS)
-        bases = tuple(module.Optimizer for module in there if module is not None)
+        return tuple(module.Optimizer for module in there if module is not None)
+
+    def name_all(self, root):
+        bases = self.bases()
         cells = list(root.cells_and_names())
         optimizers = [(name, id(cell)) for name, cell in cells if isinstance(cell, bases)]
         for name, cell in cells:
@@ -103,7 +111,7 @@ class _Around:
         open_.cells.append(entry)
         return entry
 
-    def leave(self, entry, is_done):
+    def leave(self, entry, is_done, _):
         """The call is over; `is_done` if it has raised no error."""
         open_, teller = self.open, self.teller
         cells = open_.cells
@@ -121,15 +129,28 @@ class _Around:
             # A graph contains its optimizer, which is not called here.
             if entry.is_graph or (entry.kind == OPTIMIZER and entry.is_outermost):
                 open_.optimizer, open_.has_gradients = entry.optimizer, False
-        if not cells and open_.optimizer:
+        self.end_step()
+
+    def end_step(self):
+        """The step is over where nothing is under way around its optimizer."""
+        open_ = self.open
+        if open_.optimizer and not open_.cells and not open_.graphs:
             optimizer, open_.optimizer = open_.optimizer, 0
-            teller.optimized(optimizer)
+            self.teller.optimized(optimizer)
 
     def runs_graph(self, cell):
         """A graph of this cell runs."""
         for entry in self.open.cells[-1:]:
             if entry.cell is cell and entry.kind == TRAINER:
                 entry.is_graph = True
+
+
+class _Graph:
+    """A function that runs as a graph, or a graph that the compiler makes: the optimizer in it, and those that were parsed."""
+
+    def __init__(self):
+        self.number = self.optimizer = 0
+        self.parsed = []
 
 
 class _Entry:
@@ -144,7 +165,7 @@ class _Entry:
 
 
 def _put_around(owner, name, enter, leave):
-    """Has `enter` called before a method, and `leave` after it. Errors that pass show no frame of this file."""
+    """Has `enter` called before a function, and `leave` with its result after it. Errors that pass show no frame of this file."""
     import functools
 
     call = getattr(owner, name)
@@ -156,7 +177,7 @@ def _put_around(owner, name, enter, leave):
 
     @functools.wraps(call)
     def around(*args, **kwargs):
-        is_done = False
+        is_done, result = False, None
         try:
             entry = enter(*args)
         except Exception:
@@ -173,7 +194,7 @@ def _put_around(owner, name, enter, leave):
         finally:
             if entry is not None:
                 try:
-                    leave(entry, is_done)
+                    leave(entry, is_done, result)
                 except Exception:
                     off()
 
@@ -193,7 +214,7 @@ def _gradients(mindspore, teller, around):
         around.open.passes += 1
         return around.begin(PHASE, b"backward")
 
-    def leave(number, _):
+    def leave(number, *_):
         around.open.passes -= 1
         around.open.has_gradients = True
         teller.end(number)
@@ -202,16 +223,81 @@ def _gradients(mindspore, teller, around):
 
 
 def _graphs(mindspore, teller, around):
-    """Functions that run as graphs, by their names."""
+    """Functions that run as graphs, by their names. A graph with an optimizer ends a step."""
 
     def enter(graph, *_):
+        open_ = around.open
         around.runs_graph(graph.shard_parent_obj)
+        if not (open_.cells or open_.passes or open_.graphs):
+            around.settle()
+        run = _Graph()
         name = graph.fn.__qualname__.rpartition("<locals>.")[2]
-        return around.begin(FUNCTION, text_of(name))
+        run.number = around.begin(FUNCTION, text_of(name))
+        open_.graphs.append(run)
+        return run
 
-    _put_around(mindspore.graph.api._JitExecutor, "__call__", enter, lambda number, _: teller.end(number))
+    def leave(run, is_done, _):
+        open_ = around.open
+        # What is still open inside it ends with it.
+        while open_.graphs.pop() is not run:
+            pass
+        teller.end(run.number)
+        if is_done and run.optimizer:
+            open_.optimizer, open_.has_gradients = run.optimizer, False
+        around.end_step()
+
+    _put_around(mindspore.graph.api._JitExecutor, "__call__", enter, leave)
+
+
+def _optimizers_in_graphs(mindspore, teller, around):
+    """Which graphs contain an optimizer.
+
+    The compiler parses an optimizer's `construct` also where a function only reads one of its attributes. It looks up a name of
+    the module in `construct`, or a private attribute of the optimizer, where the graph calls it.
+    """
+    import mindspore.graph._parse as parse
+
+    def compiles(*_):
+        graph = _Graph()
+        around.open.compiling.append(graph)
+        return graph
+
+    def compiled(graph, is_done, name):
+        open_ = around.open
+        while open_.compiling.pop() is not graph:
+            pass
+        if not is_done:
+            return
+        # A graph that is already there has been parsed before.
+        if graph.optimizer:
+            around.in_graphs[name] = graph.optimizer
+        for run in open_.graphs[-1:]:
+            run.optimizer = around.in_graphs.get(name, 0)
+
+    def parses(parser, function, *_):
+        return (parser, function) if around.open.compiling else None
+
+    def parsed(entry, *_):
+        parser, function = entry
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, around.bases()) and function.__name__ == "construct":
+            around.open.compiling[-1].parsed.append((owner, parser.global_namespace))
+
+    def looks_up(namespace, name, *_):
+        for graph in around.open.compiling[-1:]:
+            for owner, own in graph.parsed:
+                is_private = name.startswith("_") and any(it is owner for it in namespace.dicts)
+                if not graph.optimizer and (namespace is own or is_private):
+                    graph.optimizer = id(owner)
+
+    _put_around(mindspore.graph.api._JitExecutor, "compile", compiles, compiled)
+    _put_around(parse.parser.Parser, "__init__", parses, parsed)
+    _put_around(parse, "resolve_symbol", looks_up, None)
 
 
 def _loaders(module, teller):
     base = module.Iterator
     base.__next__ = passing(base.__next__, LOADER, b"dataloader", teller, teller.begins)
+
+
+PARTS = (_cells, _gradients, _graphs, _optimizers_in_graphs)

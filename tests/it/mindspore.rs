@@ -33,7 +33,13 @@ fn operators_of_mindspore_compute_what_numpy_does_traced_and_untraced() {
     let run_it = program(&python, "mindspore_small.py", &[]);
     let bare = run_it.clone().bare().expect(0);
     let last = bare.out().lines().last().map(str::to_owned);
-    assert_eq!(last.as_deref(), Some("alike: 72, different: 0"), "{bare}");
+    let alike = last.as_deref().and_then(|last| {
+        let alike = last
+            .strip_prefix("alike: ")?
+            .strip_suffix(", different: 0")?;
+        alike.parse::<usize>().ok()
+    });
+    assert!(alike > Some(200), "{bare}");
     let recording = run_it.traced();
     let traced = recording.outcome.clone().expect(0);
     assert_eq!(traced.out(), bare.out(), "{traced}");
@@ -47,7 +53,7 @@ fn operators_of_mindspore_compute_what_numpy_does_traced_and_untraced() {
 /// Steps that a way of training makes.
 const STEPS: usize = 4;
 
-/// A net learns as in NumPy, by the program's own loop, a trainer, `Model.train` and a graph. Steps and cells of the recording are
+/// A net learns as in NumPy, by the program's own loop, a trainer, `Model.train`, a graph and a function of `jit`. Steps and cells of the recording are
 /// those that the program counts. Without launches by the calling thread, only the steps are known.
 #[test]
 fn training_in_mindspore_has_steps_phases_and_cells() {
@@ -57,6 +63,7 @@ fn training_in_mindspore_has_steps_phases_and_cells() {
         ("trainer", &["trainer", "blocking"]),
         ("model", &["model", "blocking"]),
         ("graph", &["graph", "blocking"]),
+        ("jit", &["jit", "blocking"]),
         ("plain", &["own_loop"]),
     ] {
         let run_it = program(&python, "mindspore_training.py", words);
@@ -78,7 +85,7 @@ fn training_in_mindspore_has_steps_phases_and_cells() {
         // The last call of a net fails.
         let expected = match way {
             "plain" => [0, 0, 0],
-            "graph" => [1, 0, 0],
+            "graph" | "jit" => [1, 0, 0],
             _ => [STEPS + 1, STEPS, STEPS],
         };
         assert_eq!(phases, expected, "{way}: {traced}");
@@ -87,6 +94,10 @@ fn training_in_mindspore_has_steps_phases_and_cells() {
         match way {
             "plain" => assert_eq!(cells(""), 0),
             "graph" => assert_eq!(cells("TrainOneStepCell"), STEPS),
+            "jit" => {
+                let function = |name: &str| count("function", &|it| it == name);
+                assert_eq!(["train_step", "rate"].map(function), [STEPS; 2], "{traced}");
+            }
             "own_loop" => assert_eq!(cells("Net").to_string(), calls, "{traced}"),
             _ => {
                 let nets = cells("network._backbone (Net)") + cells("Net");

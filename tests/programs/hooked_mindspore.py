@@ -75,6 +75,31 @@ print(Recomputed(network=net, optimizer=optimizer)(6))
 mindspore._c_expression.RuntimeConf.blocks = False
 print(trainer(7))
 mindspore._c_expression.RuntimeConf.blocks = True
+# Steps 8 and 9 in graphs of the program, and 10 in a graph that was compiled before.
+
+
+def by_global(value):
+    return value
+
+
+def by_private(value):
+    return value
+
+
+def reads(value):
+    return value
+
+
+by_global.calls, by_private.calls, reads.reads = [optimizer], [nn.Optimizer()], [optimizer]
+by_private.calls[0].is_private = True
+graphs = {it.__name__: mindspore.graph.api._JitExecutor(it) for it in (by_global, by_private, reads)}
+told(lambda: graphs["by_global"](None))
+print(graphs["by_global"](8), graphs["reads"](8))
+mindspore._c_expression.RuntimeConf.blocks = False
+print(graphs["by_global"](9), graphs["reads"](9))
+mindspore._c_expression.RuntimeConf.blocks = True
+# Another optimizer: two of its steps are one.
+print(graphs["by_private"](10), graphs["by_private"](10), graphs["by_private"](11))
 # None of these is a step.
 told(lambda: net("bad"))
 told(lambda: executor.grad(net, None))

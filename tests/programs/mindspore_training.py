@@ -92,6 +92,32 @@ def graph():
     return trainer()
 
 
+def jit():
+    net = made(mint.nn.Linear)
+    optimizer = mint.optim.SGD(net.trainable_params(), lr=RATE)
+
+    def loss_of(x, y):
+        return mint.nn.functional.mse_loss(net(x), y)
+
+    compute = ms.value_and_grad(loss_of, None, optimizer.parameters)
+
+    @ms.jit
+    def train_step(x, y):
+        loss, gradients = compute(x, y)
+        optimizer(gradients)
+        return loss
+
+    @ms.jit
+    def rate():
+        return optimizer.lrs[0] * 2
+
+    losses = []
+    for _ in range(STEPS):
+        losses.append(float(train_step(INPUTS, TARGETS).asnumpy()))
+        rate()
+    return losses
+
+
 def model():
     net, losses = made(nn.Dense), []
 
@@ -107,7 +133,7 @@ def model():
 
 if "blocking" in sys.argv:
     ms.runtime.launch_blocking()
-losses = {"own_loop": own_loop, "trainer": trainer, "graph": graph, "model": model}[sys.argv[1]]()
+losses = {"own_loop": own_loop, "trainer": trainer, "graph": graph, "jit": jit, "model": model}[sys.argv[1]]()
 alike = np.allclose(losses, expected(), rtol=1e-4)
 print([f"{loss:.4f}" for loss in losses], "ok" if alike else "differs", flush=True)
 try:

@@ -10,7 +10,7 @@ def module(name):
     return made
 
 
-for name in ("_c_expression", "context", "dataset", "dataset.engine", "dataset.engine.iterators", "graph", "graph.api", "nn", "nn.optim"):
+for name in ("_c_expression", "context", "dataset", "dataset.engine", "dataset.engine.iterators", "graph", "graph.api", "graph._parse", "graph._parse.parser", "nn", "nn.optim"):
     module(name)
 module("nn.optim.optimizer")
 
@@ -56,6 +56,8 @@ class Cell:
 
 
 class Optimizer(Cell):
+    is_private, learning_rate, _parameters = False, 0.1, ()
+
     def construct(self, gradients):
         if gradients is None:
             raise TypeError("no gradients")
@@ -69,12 +71,43 @@ class _PyNativeExecutor:
         return value
 
 
+class Namespace:
+    def __init__(self, *dicts):
+        self.dicts = dicts
+
+
+class Parser:
+    def __init__(self, fn, parse_method=None):
+        self.fn, self.global_namespace = fn, Namespace({"name": fn})
+
+
 class _JitExecutor:
+    """Runs a function. Its attributes have the optimizers that it calls, and those of which it reads something."""
+
+    compiled = set()
+
     def __init__(self, fn, shard_parent_obj=None):
         self.fn, self.shard_parent_obj = fn, shard_parent_obj
 
     def __call__(self, *args):
+        self.compile(self.fn.__name__, *args)
         return args[-1]
+
+    def compile(self, method_name, *args):
+        if method_name not in self.compiled:
+            calls, reads = getattr(self.fn, "calls", ()), getattr(self.fn, "reads", ())
+            for optimizer in (*calls, *reads):
+                parser = graph._parse.parser.Parser(optimizer.construct)
+                graph._parse.resolve_symbol(Namespace(optimizer), "learning_rate")
+                if optimizer in calls:
+                    graph._parse.resolve_symbol(*self.inside(optimizer, parser))
+            if args[-1] is None:
+                raise RuntimeError("no graph")
+            self.compiled.add(method_name)
+        return method_name
+
+    def inside(self, optimizer, parser):
+        return (Namespace(optimizer), "_parameters") if optimizer.is_private else (parser.global_namespace, "name")
 
 
 class Iterator:
@@ -91,5 +124,6 @@ class Iterator:
 
 
 nn.Cell, nn.Optimizer, sys.modules["mindspore.nn.optim.optimizer"].Optimizer = Cell, Optimizer, Optimizer
+graph._parse.parser.Parser, graph._parse.resolve_symbol = Parser, lambda namespace, name: None
 graph.api._JitExecutor, graph.api._pynative_executor = _JitExecutor, _PyNativeExecutor()
 dataset.engine.iterators.Iterator = Iterator

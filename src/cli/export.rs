@@ -204,6 +204,14 @@ impl ExportRun {
                 count(counts.tasks)
             ));
         }
+        // Readers of these formats add up tasks.
+        if placed > 0 && ["kineto", "ascend"].contains(&self.exporter.name()) {
+            print_message(format!(
+                "{} of {} tasks had no events: their slices are where they probably ran, and sums that readers make are without them",
+                count(placed),
+                count(counts.tasks)
+            ));
+        }
     }
 }
 
@@ -259,7 +267,7 @@ fn steps(
 fn places(recording: &mut Recording, exporter: &dyn Exporter) -> anyhow::Result<Arc<PlacedTasks>> {
     let counts = recording.counts();
     if !counts.untimed.contains_key(&Untimed::NotSampled)
-        || !["chrome", "perfetto"].contains(&exporter.name())
+        || !["chrome", "perfetto", "kineto", "ascend"].contains(&exporter.name())
     {
         return Ok(Arc::default());
     }

@@ -285,4 +285,45 @@ fn timelines_have_tracks_of_tasks_without_events() {
     assert!(tracks.any(|name| name == "stream 2 probable times"));
     let perfetto = export("perfetto");
     assert!(perfetto.stdout.windows(8).any(|it| it == b"probable"));
+    check_folders_of_readers(&recording, slices.len() as u64);
+}
+
+/// The readers of these formats add up the tasks of a device: those without a measured time are not among them.
+#[track_caller]
+fn check_folders_of_readers(recording: &Recording, placed: u64) {
+    let info = json("info", recording);
+    let timed = info["tasks"]["timed"].as_u64().unwrap();
+    for format in ["kineto", "ascend"] {
+        let folder = recording.beside(format);
+        let mut command = tool();
+        command.args(["export", "--format", format, "-o"]);
+        let outcome = run(command.arg(&folder).arg(recording.trace())).expect(0);
+        let note = "tasks had no events: their slices are where they probably ran";
+        assert!(outcome.err().contains(note), "{outcome}");
+        let (file, list) = match format {
+            "kineto" => (folder.join("rank-0.pt.trace.json"), "/traceEvents"),
+            _ => {
+                let mut ranks = std::fs::read_dir(&folder).unwrap();
+                let rank = ranks.next().unwrap().unwrap().path();
+                (rank.join("ASCEND_PROFILER_OUTPUT/trace_view.json"), "")
+            }
+        };
+        let document: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        let events = document.pointer(list).unwrap().as_array().unwrap();
+        let tracks = events.iter().filter(|it| it["name"] == "process_name");
+        let hardware: Vec<&Value> = tracks
+            .filter(|it| it["args"]["name"] == "Ascend Hardware")
+            .map(|it| &it["pid"])
+            .collect();
+        let is_work = |it: &&Value| match format {
+            "kineto" => !it["args"]["stream"].is_null(),
+            _ => hardware.contains(&&it["pid"]),
+        };
+        let slices = events.iter().filter(|it| it["ph"] == "X");
+        let (probable, others): (Vec<_>, Vec<_>) = slices.partition(|it| it["cat"] == "probable");
+        assert_eq!(probable.len() as u64, placed, "{format}");
+        assert!(!probable.iter().any(is_work), "{format}");
+        let work = others.iter().filter(|it| is_work(it)).count() as u64;
+        assert!(work > 0 && work <= timed, "{format}: {work} {timed}");
+    }
 }

@@ -46,6 +46,8 @@ mod examples;
 mod filters;
 /// Mistakes and costs other than races, and programs without them.
 mod findings;
+/// Folders as torch_npu's profiler writes them, of one process.
+mod folders;
 /// Captured graphs, replays, and captures that fail.
 mod graphs;
 mod growth;

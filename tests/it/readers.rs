@@ -176,7 +176,7 @@ fn texts_of_two_and_four_ranks_agree_with_the_reports() {
 }
 
 /// The command that reads such folders, and the interpreter next to it.
-fn msprof_analyze() -> Option<(PathBuf, PathBuf)> {
+pub(crate) fn msprof_analyze() -> Option<(PathBuf, PathBuf)> {
     let variable = "ASCEND_TRACE_MSPROF_ANALYZE";
     let named = std::env::var_os(variable).map(PathBuf::from);
     let found = named.clone().or_else(|| {
@@ -197,7 +197,7 @@ fn msprof_analyze() -> Option<(PathBuf, PathBuf)> {
 }
 
 #[expect(clippy::print_stderr, reason = "a test that is skipped says why")]
-fn skip(why: &str) {
+pub(crate) fn skip(why: &str) {
     eprintln!("skipped: {why}");
 }
 
@@ -384,7 +384,6 @@ fn check_comparison(job: &Job, sheets: &Value) {
 
 /// The advisor's sentence about the slowest rank.
 fn check_advice(job: &Job, text: &str) {
-    assert!(!text.contains("dynamic shape issue"), "{text}");
     let steps = job.steps["steps"].as_array().unwrap().iter();
     let exposed = steps.map(|it| number(it, "exposed_communication_ns"));
     let exposed: Vec<f64> = exposed.collect();

@@ -59,6 +59,12 @@ impl RankDatabase for SqliteRank<'_> {
         Ok(())
     }
 
+    fn rename_column(&mut self, table: RankTable, from: &str, to: &str) -> io::Result<()> {
+        let table = table.name;
+        self.database
+            .run(&format!("ALTER TABLE {table} RENAME COLUMN {from} TO {to}"))
+    }
+
     fn finish(self: Box<Self>) -> io::Result<()> {
         let Self {
             database,

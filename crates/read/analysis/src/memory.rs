@@ -25,6 +25,7 @@ pub(crate) use curves::CurveSet;
 pub use curves::{MemoryBounds, MemoryCurve, MemoryCurves, MemoryCurvesFold};
 pub(crate) use growth::MemoryGrowth;
 pub use in_use::{Allocations, LargestAllocation, MemoryInUse, SiteMemory};
+pub use pools::{PoolLevel, Pools};
 pub use rows::{HeldMemory, MemoryUsage, PlaceMemory, PoolMemory, RefusedAllocation, StepMemory};
 pub use sizes::{LiveSizes, PlaceChange};
 pub use step_ranges::{StepRange, StepRanges};

@@ -149,6 +149,19 @@ impl<'a> ExportSource<'a> {
         tasks.filter_map(|id| Some((id, self.placement(id)?)))
     }
 
+    /// Whether tasks without a time have a place.
+    pub(crate) fn has_places(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    /// The same without the places of tasks.
+    pub(crate) fn without_places(&self) -> Self {
+        Self {
+            places: Arc::default(),
+            ..self.clone()
+        }
+    }
+
     /// Where a task without a time probably ran.
     pub(crate) fn placement(&self, id: TaskId) -> Option<Placement> {
         let task = self.window.trace.task(id);

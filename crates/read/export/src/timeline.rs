@@ -10,7 +10,7 @@ mod track_names;
 use std::borrow::Cow;
 use std::io;
 
-use ascend_trace_recording::{CallId, Task, TaskId, Trace};
+use ascend_trace_recording::{CallId, Task, TaskId, ThreadId, Trace};
 
 use crate::counters::{Counter, CounterStep, TraceCounters};
 use crate::fields::FieldWriter;
@@ -62,6 +62,8 @@ impl<'s> Slice<'s> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SliceKind {
     Call(CallId),
+    /// An operator that a call submits, or the mark of its launch.
+    Operator,
     Task(TaskId, TaskRow),
     /// A part of a task, with the task's row if it is on the task's track.
     Part(Option<TaskRow>),
@@ -138,10 +140,7 @@ pub(crate) enum TimelineSection {
 impl TimelineSection {
     /// Whether only some dialects have it.
     fn is_extra(self) -> bool {
-        matches!(
-            self,
-            Self::Parts | Self::Placed | Self::Stalls | Self::Counters | Self::Critical
-        )
+        matches!(self, Self::Parts | Self::Stalls | Self::Critical)
     }
 }
 
@@ -253,11 +252,21 @@ impl<E: TimelineEncoder, D: Dialect> TimelineFile<E, D> {
             &mut self.tracks,
         )?;
         for section in E::SECTIONS {
-            if D::HAS_EXTRAS || !section.is_extra() {
+            let is_in = match section {
+                TimelineSection::Placed => D::HAS_PLACED,
+                TimelineSection::Counters => D::HAS_COUNTERS,
+                section => D::HAS_EXTRAS || !section.is_extra(),
+            };
+            if is_in {
                 self.write(*section, source)?;
             }
         }
         Ok(())
+    }
+
+    /// The track of a thread that has calls.
+    pub(crate) fn thread(&self, thread: ThreadId) -> Option<SliceTrack> {
+        self.tracks.threads.get(thread.index())?.own()
     }
 
     /// Takes events in addition to those of the timeline.

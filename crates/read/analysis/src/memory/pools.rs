@@ -39,26 +39,55 @@ struct Segment {
     owner: Option<MemoryPlace>,
 }
 
+/// The memory of an allocator on a device, after a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolLevel {
+    /// The place of its blocks.
+    pub place: MemoryPlace,
+    pub reserved: u64,
+    pub allocated: u64,
+}
+
 /// The allocators of a process.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pools {
+pub struct Pools {
     segments: BTreeMap<u64, Segment>,
     blocks: LiveSizes,
     pools: BTreeMap<MemoryPlace, PoolState>,
 }
 
 impl Pools {
-    /// Takes the next change, in this step.
-    pub(super) fn apply(&mut self, change: &MemoryChange, step: Option<&str>) {
+    /// Takes the next change. Returns the allocator that has more or less memory after it.
+    pub fn take(&mut self, change: &MemoryChange) -> Option<PoolLevel> {
+        let place = self.apply(change, None)?;
+        let state = self.pools.get(&place)?;
+        Some(PoolLevel {
+            place,
+            reserved: state.reserved,
+            allocated: state.allocated,
+        })
+    }
+
+    /// Whether an allocator had a block in the memory that the runtime gave out at an address.
+    pub fn has_blocks(&self, address: u64) -> bool {
+        let segment = self.segments.get(&address);
+        segment.is_some_and(|it| it.owner.is_some())
+    }
+
+    /// Takes the next change, in this step. Returns the allocator that it is about.
+    pub(super) fn apply(
+        &mut self,
+        change: &MemoryChange,
+        step: Option<&str>,
+    ) -> Option<MemoryPlace> {
         match change.id {
             MemoryId::Address(address) => {
-                let place = self.segment(address, change.kind);
-                if let Some(state) = place.and_then(|it| self.pools.get_mut(&it)) {
-                    state.note(change, step);
-                }
+                let place = self.segment(address, change.kind)?;
+                self.pools.get_mut(&place)?.note(change, step);
+                Some(place)
             }
             MemoryId::Block(address) => self.block(address, change, step),
-            MemoryId::Physical(_) => {}
+            MemoryId::Physical(_) => None,
         }
     }
 
@@ -83,7 +112,12 @@ impl Pools {
         Some(owner)
     }
 
-    fn block(&mut self, address: u64, change: &MemoryChange, step: Option<&str>) {
+    fn block(
+        &mut self,
+        address: u64,
+        change: &MemoryChange,
+        step: Option<&str>,
+    ) -> Option<MemoryPlace> {
         let steps = self.blocks.apply(change);
         let mut changed = None;
         for (place, by) in steps.into_iter().flatten() {
@@ -91,9 +125,7 @@ impl Pools {
             state.allocated = state.allocated.saturating_add_signed(by);
             changed = Some(place);
         }
-        let Some(place) = changed else {
-            return;
-        };
+        let place = changed?;
         let state = self.pools.entry(place).or_default();
         let segment = self.segments.range_mut(..=address).next_back();
         let segment = segment.filter(|(at, it)| address - **at < it.bytes);
@@ -106,6 +138,7 @@ impl Pools {
             state.reserved = reserved;
         }
         state.note(change, step);
+        Some(place)
     }
 
     /// Reserved and not allocated on a device. `None` if no allocator reported blocks there.

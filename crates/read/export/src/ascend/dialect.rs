@@ -28,6 +28,9 @@ const LAUNCH: &str = "HostToDevice";
 impl Dialect for AscendDialect {
     const NUMBERING: ProcessNumbering = ProcessNumbering::MadeUp;
     const HAS_EXTRAS: bool = false;
+    const HAS_COUNTERS: bool = true;
+    /// They are in a process that readers do not add up.
+    const HAS_PLACED: bool = false;
 
     fn base(&self, _: i64) -> i64 {
         self.base

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::names::operator_type;
 use super::operands::{TensorColumns, UNKNOWN, tensors};
+use super::operator_states::OperatorState;
 use super::timing::{ClockOffsets, micros};
 
 const COLUMNS: [&str; 21] = [
@@ -59,7 +60,7 @@ impl<'w> KernelDetails<'w> {
         trace: &Trace,
         task: &Task,
         time: TaskTime,
-        step: Option<u64>,
+        (step, state): (Option<u64>, OperatorState),
     ) -> io::Result<()> {
         let stream = trace.stream(task.stream);
         let name = task_label(trace, task);
@@ -75,7 +76,7 @@ impl<'w> KernelDetails<'w> {
             stream.number().to_string(),
             quoted(&name),
             quoted(kind),
-            UNKNOWN.to_owned(),
+            state.word().to_owned(),
             core.to_owned(),
             self.offsets.micros(time.begin),
             micros(time.end - time.begin),

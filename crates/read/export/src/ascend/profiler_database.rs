@@ -11,9 +11,10 @@ use rustc_hash::FxHashMap;
 
 use super::collectives::{NamedCollective, NamedCollectives};
 use super::communication;
-use super::memory::{Allocation, COMPONENT, MemoryRecord};
+use super::memory::MemoryRows;
 use super::names;
 use super::operands::{UNKNOWN, tensors};
+use super::operator_states::OperatorState;
 use super::profiler_tables as tables;
 use super::rank_database::{RankRows, RankValue};
 use super::step_times::StepTimes;
@@ -58,6 +59,9 @@ pub(super) struct ProfilerDatabase<'w> {
     rows: RankRows<'w>,
     strings: FxHashMap<String, i64>,
     offsets: ClockOffsets,
+    /// Whether an operator was static, and whether the state of one is not known.
+    has_static: bool,
+    has_unknown: bool,
 }
 
 impl<'w> ProfilerDatabase<'w> {
@@ -66,6 +70,8 @@ impl<'w> ProfilerDatabase<'w> {
             rows,
             strings: FxHashMap::default(),
             offsets,
+            has_static: false,
+            has_unknown: false,
         }
     }
 
@@ -100,7 +106,12 @@ impl<'w> ProfilerDatabase<'w> {
     }
 
     /// Takes a task with times.
-    pub(super) fn task(&mut self, trace: &Trace, id: TaskId, time: TaskTime) {
+    pub(super) fn task(
+        &mut self,
+        trace: &Trace,
+        id: TaskId,
+        (time, state): (TaskTime, OperatorState),
+    ) {
         let task = trace.task(id);
         let stream = trace.stream(task.stream);
         let number = i64::from(trace.task_number(id));
@@ -125,7 +136,7 @@ impl<'w> ProfilerDatabase<'w> {
         match task.kind {
             TaskKind::Memcpy => self.copy(trace, number, trace.call(task.call)),
             TaskKind::Memset | TaskKind::Collective => {}
-            _ => self.compute(trace, id, number),
+            _ => self.compute(trace, id, (number, state)),
         }
     }
 
@@ -140,7 +151,12 @@ impl<'w> ProfilerDatabase<'w> {
         self.rows.add(tables::MEMCPY_INFO, row);
     }
 
-    fn compute(&mut self, trace: &Trace, id: TaskId, number: i64) {
+    fn compute(&mut self, trace: &Trace, id: TaskId, (number, state): (i64, OperatorState)) {
+        match state {
+            OperatorState::Static => self.has_static = true,
+            OperatorState::Dynamic => {}
+            OperatorState::Unknown => self.has_unknown = true,
+        }
         let task = trace.task(id);
         let label = task_label(trace, task);
         let (read, written) = tensors(trace, trace.call(task.call));
@@ -164,12 +180,13 @@ impl<'w> ProfilerDatabase<'w> {
             written_types,
             written_shapes,
             RankValue::Nothing,
+            self.string(state.word()),
         ];
         self.rows.add(tables::COMPUTE_TASK_INFO, row);
     }
 
-    pub(super) fn memory(&mut self, allocations: &[Allocation], records: &[MemoryRecord]) {
-        for it in allocations {
+    pub(super) fn memory(&mut self, rows: &MemoryRows) {
+        for it in &rows.allocations {
             let name = self.string(&it.name);
             let released = it.released;
             let wall = self.offsets;
@@ -179,21 +196,19 @@ impl<'w> ProfilerDatabase<'w> {
             row[2] = self.time(it.begin);
             row[3] = released.map(|(end, _)| wall.wall(end)).into();
             row[5] = released.map(|(end, _)| end - it.begin).into();
-            row[8] = it.total.into();
-            row[11] = released.map(|(_, total)| total).into();
+            row[7] = it.totals.allocated.into();
+            row[8] = it.totals.reserved.into();
+            row[10] = released.and_then(|(_, totals)| totals.allocated).into();
+            row[11] = released.map(|(_, totals)| totals.reserved).into();
             row[14] = u32::from(it.device).into();
             self.rows.add(tables::OP_MEMORY, row);
         }
-        let component = match records.is_empty() {
-            true => return,
-            false => self.string(COMPONENT),
-        };
-        for it in records {
+        for it in &rows.records {
             let row = [
-                component.clone(),
+                self.string(it.component.word()),
                 self.time(it.at),
-                RankValue::Nothing,
-                it.total.into(),
+                it.totals.allocated.into(),
+                it.totals.reserved.into(),
                 RankValue::Nothing,
                 RankValue::Nothing,
                 u32::from(it.device).into(),
@@ -220,6 +235,14 @@ impl<'w> ProfilerDatabase<'w> {
         self.steps(source, steps);
         for (number, collective) in (0..).zip(&collectives.all) {
             self.collective(source.trace, (number, collective), collectives);
+        }
+        // Where no operator is static, readers take all of them for dynamic.
+        if self.has_static || !self.has_unknown {
+            self.rows.rename_column(
+                tables::COMPUTE_TASK_INFO,
+                tables::KNOWN_STATES,
+                tables::STATES,
+            )?;
         }
         self.rows.finish()
     }

@@ -25,12 +25,16 @@ pub(super) const TASK: RankTable = table(
     "startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, globalTaskId INTEGER, \
      globalPid INTEGER, taskType INTEGER, contextId INTEGER, streamId INTEGER, taskId INTEGER, modelId INTEGER",
 );
-/// Tasks that compute. There is no column `opState`: readers would take unknown states for dynamic shapes.
+/// Whether an operator was compiled for any shape.
+pub(super) const STATES: &str = "opState";
+/// The same where readers would take unknown states for dynamic ones.
+pub(super) const KNOWN_STATES: &str = "opStateWhereKnown";
+/// Tasks that compute.
 pub(super) const COMPUTE_TASK_INFO: RankTable = table(
     "COMPUTE_TASK_INFO",
     "name INTEGER, globalTaskId INTEGER, blockDim INTEGER, mixBlockDim INTEGER, taskType INTEGER, opType INTEGER, \
      inputFormats INTEGER, inputDataTypes INTEGER, inputShapes INTEGER, outputFormats INTEGER, \
-     outputDataTypes INTEGER, outputShapes INTEGER, attrInfo INTEGER",
+     outputDataTypes INTEGER, outputShapes INTEGER, attrInfo INTEGER, opStateWhereKnown INTEGER",
 );
 /// Collectives.
 pub(super) const COMMUNICATION_OP: RankTable = table(
@@ -68,7 +72,7 @@ pub(super) const MSTX_EVENTS: RankTable = table(
     "startNs INTEGER, endNs INTEGER, eventType INTEGER, rangeId INTEGER, category INTEGER, message INTEGER, \
      globalTid INTEGER, endGlobalTid INTEGER, domainId INTEGER, connectionId INTEGER",
 );
-/// Allocations that were freed.
+/// Allocations.
 pub(super) const OP_MEMORY: RankTable = table(
     "OP_MEMORY",
     "name INTEGER, size INTEGER, allocationTime INTEGER, releaseTime INTEGER, activeReleaseTime INTEGER, \

@@ -80,6 +80,12 @@ pub trait RankDatabase {
     /// When the database cannot take them.
     fn insert(&mut self, table: RankTable, values: &[RankValue]) -> io::Result<()>;
 
+    /// Gives a column of a table another name. Rows may have been added before.
+    ///
+    /// # Errors
+    /// When the database cannot do it.
+    fn rename_column(&mut self, table: RankTable, from: &str, to: &str) -> io::Result<()>;
+
     /// Completes the file.
     ///
     /// # Errors
@@ -124,6 +130,17 @@ impl<'w> RankRows<'w> {
             values.clear();
         }
         Ok(())
+    }
+
+    /// Gives a column of a table another name. No rows of the table may follow.
+    pub(super) fn rename_column(
+        &mut self,
+        table: RankTable,
+        from: &str,
+        to: &str,
+    ) -> io::Result<()> {
+        self.flush()?;
+        self.database.rename_column(table, from, to)
     }
 
     pub(super) fn finish(mut self) -> io::Result<()> {

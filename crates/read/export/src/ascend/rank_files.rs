@@ -15,7 +15,9 @@ use super::dialect::AscendDialect as Dialect;
 use super::kernels::{KernelDetails, core};
 use super::memory::{MemoryFiles, RankMemory};
 use super::names::operator_type;
+use super::operator_states::OperatorStates;
 use super::overlap::OverlapAnalysis;
+use super::probable::ProbableLanes;
 use super::profiler_database::{ProfilerDatabase, devices};
 use super::rank_database::{RankDatabases, RankRows, RankTable};
 use super::statistics::RankStatistics;
@@ -35,11 +37,13 @@ pub(super) struct RankFiles<'w> {
     rank: u64,
     offsets: ClockOffsets,
     timeline: TimelineFile<EventOutput<'w>, Dialect>,
+    probable: ProbableLanes,
     overlap: OverlapAnalysis,
     kernels: KernelDetails<'w>,
     laps: StepTimes,
     collectives: Vec<RankCollective>,
     statistics: RankStatistics,
+    states: OperatorStates,
     memory: RankMemory,
     memory_files: MemoryFiles<'w>,
     outputs: LastOutputs<'w>,
@@ -100,11 +104,13 @@ impl<'w> RankFiles<'w> {
                 EventOutput::list(result("trace_view.json")?),
                 Dialect::new(offsets.text()),
             ),
+            probable: ProbableLanes::default(),
             overlap: OverlapAnalysis::default(),
             kernels: KernelDetails::new(result("kernel_details.csv")?, offsets)?,
             laps: StepTimes::new(&own),
             collectives: Vec::new(),
             statistics: RankStatistics::default(),
+            states: OperatorStates::default(),
             memory: RankMemory::default(),
             memory_files: MemoryFiles::new(
                 result("operator_memory.csv")?,
@@ -129,8 +135,14 @@ impl<'w> RankFiles<'w> {
         source: &ExportSource<'_>,
         runs: &CollectiveRuns,
     ) -> io::Result<()> {
-        self.timeline.write_part(source)?;
+        if source.has_places() {
+            self.timeline.write_part(&source.without_places())?;
+            self.probable.write(source, self.timeline.encoder())?;
+        } else {
+            self.timeline.write_part(source)?;
+        }
         self.calls(source);
+        self.states.take(source);
         self.tasks(source, runs)?;
         self.overlap.write(source, self.timeline.encoder())?;
         self.memory(source)?;
@@ -163,7 +175,8 @@ impl<'w> RankFiles<'w> {
                 let task = trace.task(id);
                 let Some(time) = task.time else { continue };
                 if let Some(databases) = &mut self.databases {
-                    databases.profiler.task(trace, id, time);
+                    let state = self.states.of(trace, task);
+                    databases.profiler.task(trace, id, (time, state));
                 }
                 if TaskRole::of(trace, task) == TaskRole::Work {
                     self.work(source, (id, time), runs)?;
@@ -184,7 +197,8 @@ impl<'w> RankFiles<'w> {
         let lap = self.laps.take(trace, task, time);
         self.overlap.take(task, time);
         if !matches!(task.kind, TaskKind::Memcpy | TaskKind::Memset) {
-            self.kernels.write(trace, task, time, lap)?;
+            let state = self.states.of(trace, task);
+            self.kernels.write(trace, task, time, (lap, state))?;
             let device = trace.stream(task.stream).device;
             let label = task_label(trace, task);
             let length = time.end - time.begin;
@@ -200,14 +214,14 @@ impl<'w> RankFiles<'w> {
     }
 
     fn memory(&mut self, source: &ExportSource<'_>) -> io::Result<()> {
-        let (mut allocations, records) = self.memory.take(source);
+        let mut rows = self.memory.take(source);
         if source.part.is_last {
-            allocations.extend(self.memory.rest(source));
+            rows.allocations.extend(self.memory.rest(source));
         }
         if let Some(databases) = &mut self.databases {
-            databases.profiler.memory(&allocations, &records);
+            databases.profiler.memory(&rows);
         }
-        self.memory_files.write(&allocations, &records)
+        self.memory_files.write(&rows)
     }
 
     fn end(&mut self, source: &ExportSource<'_>, runs: &CollectiveRuns) -> io::Result<()> {

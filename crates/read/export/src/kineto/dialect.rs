@@ -1,6 +1,7 @@
 //! What Kineto's readers look for.
 //!
-//! They take everything with a `stream` for work of a device: calls, and tasks that do no work, have `on_stream` instead.
+//! They take everything with a `stream` for work of a device: calls, tasks that do no work, and tasks without a measured time
+//! have `on_stream` instead.
 //! What their categories have no word for keeps ours.
 
 use ascend_trace_analysis::collectives::bytes_moved;
@@ -11,11 +12,11 @@ use ascend_trace_recording::{CallId, Range, TaskId, TimeRange, Trace};
 
 use super::steps::StepRanges;
 use super::{EventNames, cuda};
-use crate::ExportSource;
 use crate::fields::{FieldWriter, write_call, write_task};
 use crate::lane_labels::{RECORDING, process_name};
 use crate::timeline::{Dialect, EventLabel, Slice, SliceKind, TimelinePart};
 use crate::tracks::{ProcessNumbering, ProcessTrack, TrackLayout};
+use crate::ExportSource;
 
 pub(super) struct KinetoDialect {
     names: EventNames,
@@ -40,8 +41,10 @@ const NO_WORK: &str = "on_stream";
 
 impl Dialect for KinetoDialect {
     const NUMBERING: ProcessNumbering = ProcessNumbering::Devices;
-    /// Processes that share a device share its counters' names, and no reader asks for them.
     const HAS_EXTRAS: bool = false;
+    /// Processes that share a device share its counters' names, and no reader asks for them.
+    const HAS_COUNTERS: bool = false;
+    const HAS_PLACED: bool = true;
 
     fn advance(&mut self, source: &ExportSource<'_>, tracks: &TrackLayout) {
         let end = source.trace.span().map_or(i64::MIN, |span| span.end);
@@ -116,6 +119,16 @@ impl Dialect for KinetoDialect {
             let bandwidth = bytes as f64 / length as f64;
             to.float("memory bandwidth (GB/s)", bandwidth);
         }
+    }
+
+    /// It is no work of the device for readers: they would add it to measured times.
+    fn write_placed<'t, F: FieldWriter<'t>>(
+        &self,
+        to: &mut F,
+        source: &ExportSource<'t>,
+        id: TaskId,
+    ) {
+        write_task(to, source, id, NO_WORK);
     }
 
     fn range<'s>(&self, _: &'s ExportSource<'_>, range: &'s Range) -> EventLabel<'s> {

@@ -183,7 +183,9 @@ fn place(slice: &Slice<'_>) -> EventPlace {
         SliceKind::Part(None) => SequenceOwner::Lane(lane, 4),
         SliceKind::Placed => SequenceOwner::Lane(lane, 5),
         SliceKind::Critical | SliceKind::Recording => SequenceOwner::All,
-        SliceKind::Call(_) | SliceKind::Range | SliceKind::Capture => SequenceOwner::Lane(lane, 0),
+        SliceKind::Call(_) | SliceKind::Operator | SliceKind::Range | SliceKind::Capture => {
+            SequenceOwner::Lane(lane, 0)
+        }
     };
     let track = meta::uuid(slice.track);
     EventPlace { owner, track }

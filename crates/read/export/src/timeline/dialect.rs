@@ -14,8 +14,13 @@ use crate::tracks::{ProcessNumbering, ProcessTrack, TrackLayout};
 pub(crate) trait Dialect {
     const NUMBERING: ProcessNumbering;
 
-    /// Whether parts of tasks, the causes of idle time, counters and the critical path are in the file.
+    /// Whether parts of tasks, the causes of idle time and the critical path are in the file.
     const HAS_EXTRAS: bool;
+
+    const HAS_COUNTERS: bool;
+
+    /// Whether tasks without a time are in the file, where they probably ran.
+    const HAS_PLACED: bool;
 
     /// The time that is written as 0, of a recording that begins at this one.
     fn base(&self, begin: i64) -> i64 {
@@ -46,6 +51,21 @@ pub(crate) trait Dialect {
         write_call(to, source, id, "stream");
     }
 
+    /// The operator that a call submits, where the dialect has a slice of it around the call.
+    #[inline]
+    fn operator<'s>(&'s self, _: &'s ExportSource<'_>, _: CallId) -> Option<EventLabel<'s>> {
+        None
+    }
+
+    fn write_operator<'t, F: FieldWriter<'t>>(&self, _: &mut F, _: &ExportSource<'t>, _: CallId) {}
+
+    /// The mark of the launch of an operator, at the end of its call.
+    fn launch(&self) -> Option<EventLabel<'static>> {
+        None
+    }
+
+    fn write_launch<'t, F: FieldWriter<'t>>(&self, _: &mut F, _: &ExportSource<'t>, _: CallId) {}
+
     /// Of a task that has times.
     #[inline]
     fn task<'s>(&self, source: &'s ExportSource<'_>, id: TaskId) -> EventLabel<'s> {
@@ -62,6 +82,17 @@ pub(crate) trait Dialect {
         id: TaskId,
     ) {
         write_task(to, source, id, "stream");
+    }
+
+    /// As [`Dialect::write_task`], of a task without a time that has a place.
+    #[inline]
+    fn write_placed<'t, F: FieldWriter<'t>>(
+        &self,
+        to: &mut F,
+        source: &ExportSource<'t>,
+        id: TaskId,
+    ) {
+        self.write_task(to, source, id);
     }
 
     /// The category is the domain.
@@ -88,6 +119,8 @@ pub(crate) struct PlainDialect;
 impl Dialect for PlainDialect {
     const NUMBERING: ProcessNumbering = ProcessNumbering::MadeUp;
     const HAS_EXTRAS: bool = true;
+    const HAS_COUNTERS: bool = true;
+    const HAS_PLACED: bool = true;
 }
 
 /// Category of ranges in a domain without a name.

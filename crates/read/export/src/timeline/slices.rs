@@ -53,12 +53,28 @@ impl<E: TimelineEncoder, D: Dialect> SliceWalk<'_, '_, E, D> {
         for thread in 0..trace.threads().len() as u32 {
             for id in source.calls(ThreadId(thread)) {
                 let call = trace.call(id);
-                let (kind, track) = (SliceKind::Call(id), tracks.call(trace, id));
-                let label = dialect.call(source, id);
+                let track = tracks.call(trace, id);
+                let operator = dialect.operator(source, id);
+                let is_operator = operator.is_some();
+                if let Some(label) = operator {
+                    let time = (call.begin, call.end);
+                    let slice = Slice::new(SliceKind::Operator, track, label, time);
+                    self.encoder.slice(self.part, &slice, |fields| {
+                        dialect.write_operator(fields, source, id);
+                    })?;
+                }
+                let (kind, label) = (SliceKind::Call(id), dialect.call(source, id));
                 let slice = Slice::new(kind, track, label, (call.begin, call.end));
                 self.encoder.slice(self.part, &slice, |fields| {
                     dialect.write_call(fields, source, id);
                 })?;
+                if let Some(label) = dialect.launch().filter(|_| is_operator) {
+                    let time = (call.end, call.end);
+                    let slice = Slice::new(SliceKind::Operator, track, label, time);
+                    self.encoder.slice(self.part, &slice, |fields| {
+                        dialect.write_launch(fields, source, id);
+                    })?;
+                }
             }
         }
         self.encoder.end_calls(source)
@@ -150,7 +166,7 @@ impl<E: TimelineEncoder, D: Dialect> SliceWalk<'_, '_, E, D> {
                     if source.args != ArgDetail::None {
                         fields.integer("probable_err_ns", placement.error);
                     }
-                    dialect.write_task(fields, source, id);
+                    dialect.write_placed(fields, source, id);
                 })?;
             }
         }

@@ -19,7 +19,7 @@ use super::random::{RandomNumbers, random_text};
 use super::{allocations, graphs, ranges, tools};
 
 /// A task by the number of the call that submitted it, or a call by its number.
-type FlowEnd = (bool, u64);
+pub(crate) type FlowEnd = (bool, u64);
 
 /// The subject of a slice, or the slice that contains it.
 fn end(imported: &ImportedTrace, index: usize) -> FlowEnd {
@@ -32,7 +32,7 @@ fn end(imported: &ImportedTrace, index: usize) -> FlowEnd {
 }
 
 /// How often there is an arrow between two ends.
-type FlowCounts = BTreeMap<(FlowEnd, FlowEnd), usize>;
+pub(crate) type FlowCounts = BTreeMap<(FlowEnd, FlowEnd), usize>;
 
 fn flows(imported: &ImportedTrace, kind: Option<&str>) -> FlowCounts {
     let mut flows = FlowCounts::new();
@@ -46,7 +46,7 @@ fn flows(imported: &ImportedTrace, kind: Option<&str>) -> FlowCounts {
 
 /// The rows of dependencies.csv, by kind. A task without times is represented by the call that
 /// submitted it; a launch of such a task leads nowhere.
-fn dependencies(trace: &Trace) -> BTreeMap<String, FlowCounts> {
+pub(crate) fn dependencies(trace: &Trace) -> BTreeMap<String, FlowCounts> {
     let files = export(&Csv, trace);
     let number = |row: &HashMap<String, String>, column: &str| -> u64 {
         row[column].parse().expect("a number")
@@ -134,7 +134,7 @@ fn check(trace: &Trace, text: &str) -> Vec<String> {
 }
 
 /// Every kind of arrow, and dependencies without one.
-const EXAMPLES: [&str; 8] = [
+pub(crate) const EXAMPLES: [&str; 8] = [
     tools::EXAMPLE,
     graphs::EXAMPLE,
     "s1: A[0..10] aclrtLaunchCallback(1)[10..50] B[50..60]

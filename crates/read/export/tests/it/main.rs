@@ -52,5 +52,7 @@ mod timelines;
 mod tools;
 /// A Perfetto trace as its trace processor sees it; knows nothing of the exporter.
 mod trace_processor;
+/// Arrows and counters of the timeline for MindStudio Insight, against the tables.
+mod trace_view;
 /// Steps of training loops.
 mod training;

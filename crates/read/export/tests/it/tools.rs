@@ -256,7 +256,7 @@ fn the_trace_processor_imports_both_formats_without_an_error() {
 
 /// Runs a query of the trace processor on a file, and returns its rows.
 #[track_caller]
-fn rows_of_query(shell: &OsStr, file: &Path, query: &str) -> Vec<Vec<String>> {
+pub(crate) fn rows_of_query(shell: &OsStr, file: &Path, query: &str) -> Vec<Vec<String>> {
     let text = file.with_extension("sql");
     std::fs::write(&text, query).expect("a file");
     let mut command = Command::new(shell);

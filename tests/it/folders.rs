@@ -154,9 +154,8 @@ fn is_dynamic_for_advisor(command: &Path, folder: &Path, output: &Path) -> bool 
     assert!(done.status.success(), "{text}");
     let words: Vec<&str> = text.split(|it: char| !it.is_ascii_alphabetic()).collect();
     let words: Vec<&str> = words.into_iter().filter(|it| !it.is_empty()).collect();
-    words
-        .windows(3)
-        .any(|it| it == ["dynamic", "shape", "issue"])
+    let sentence = ["operators", "are", "dynamic", "shape"];
+    words.windows(4).any(|it| it == sentence)
 }
 
 #[test]

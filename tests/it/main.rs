@@ -131,6 +131,8 @@ mod soak;
 mod stacks;
 /// Results of reading a recording part by part equal those of its whole trace.
 mod streamed;
+/// Views of TensorBoard.
+mod tensorboard;
 /// The timeline in a terminal that is looked at, with keys and mouse.
 mod terminal;
 /// PyTorch, where an interpreter that has it is named.

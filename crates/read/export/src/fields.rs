@@ -65,6 +65,10 @@ pub(crate) trait FieldWriter<'t> {
     }
     /// Any text.
     fn text(&mut self, name: impl Into<FieldName<'t>>, value: &str);
+    /// A list: its values, as JSON, with commas between them.
+    fn list(&mut self, name: impl Into<FieldName<'t>>, values: &str) {
+        self.text(name, values);
+    }
     /// A text that is not there.
     fn nothing(&mut self, name: impl Into<FieldName<'t>>);
 }
@@ -399,7 +403,11 @@ fn write_process<'t>(
 }
 
 /// The same number on a task and on the call that submitted it; never 0, which readers take for none.
-fn write_correlation<'t>(fields: &mut impl FieldWriter<'t>, trace: &Trace, call: CallId) {
+pub(crate) fn write_correlation<'t>(
+    fields: &mut impl FieldWriter<'t>,
+    trace: &Trace,
+    call: CallId,
+) {
     fields.unsigned("correlation", u64::from(trace.call_number(call)) + 1);
 }
 

@@ -272,6 +272,12 @@ impl<'t> FieldWriter<'t> for JsonText {
         self.field(name).string(value);
     }
 
+    fn list(&mut self, name: impl Into<FieldName<'t>>, values: &str) {
+        self.field(name).open(b'[');
+        self.plain(values.as_bytes());
+        self.close(b']');
+    }
+
     #[inline]
     fn nothing(&mut self, name: impl Into<FieldName<'t>>) {
         self.field(name).null();

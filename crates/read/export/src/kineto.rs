@@ -7,10 +7,13 @@
 
 mod cuda;
 mod dialect;
+mod memory;
+mod operators;
 mod steps;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::io;
 
 use ascend_trace_recording::Process;
 
@@ -22,6 +25,7 @@ use crate::{
     rank_file,
 };
 use dialect::KinetoDialect as Dialect;
+use memory::BlockMarks;
 
 /// What calls and tasks are called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,7 +78,24 @@ impl Exporter for Kineto {
 /// The files of an export, by rank.
 struct KinetoFiles<'w> {
     names: EventNames,
-    files: BTreeMap<u64, TimelineFile<EventOutput<'w>, Dialect>>,
+    files: BTreeMap<u64, RankFile<'w>>,
+}
+
+/// The file of a rank.
+struct RankFile<'w> {
+    timeline: TimelineFile<EventOutput<'w>, Dialect>,
+    blocks: BlockMarks,
+}
+
+impl RankFile<'_> {
+    fn step(&mut self, source: &ExportSource<'_>) -> io::Result<()> {
+        self.timeline.write_part(source)?;
+        self.blocks.write(source, &mut self.timeline)?;
+        match source.part.is_last {
+            true => self.timeline.finish(source),
+            false => Ok(()),
+        }
+    }
 }
 
 /// Processes without a rank belong to the first one.
@@ -88,7 +109,7 @@ impl<'w> KinetoFiles<'w> {
         rank: u64,
         base: Option<BaseTime>,
         sink: &mut dyn ExportSink<'w>,
-    ) -> Result<&mut TimelineFile<EventOutput<'w>, Dialect>, ExportError> {
+    ) -> Result<&mut RankFile<'w>, ExportError> {
         Ok(match self.files.entry(rank) {
             Entry::Occupied(file) => file.into_mut(),
             Entry::Vacant(place) => {
@@ -101,7 +122,10 @@ impl<'w> KinetoFiles<'w> {
                 }
                 let first = base.map_or(0, |base| base.first_ns);
                 let output = EventOutput::object(file, &head).beginning_at(first);
-                place.insert(TimelineFile::new(output, Dialect::new(self.names)))
+                place.insert(RankFile {
+                    timeline: TimelineFile::new(output, Dialect::new(self.names)),
+                    blocks: BlockMarks::default(),
+                })
             }
         })
     }

@@ -217,13 +217,18 @@ impl EventMembers<'_> {
     }
 
     #[inline]
-    pub(super) fn at(&mut self, time: i64) {
+    pub(crate) fn at(&mut self, time: i64) {
         if self.is_text {
             self.json.next(b",\"ts\":\"").micros(time - self.begin);
             self.json.plain(b"\"");
             return;
         }
         self.json.next(b",\"ts\":").micros(time - self.begin);
+    }
+
+    /// A mark is about its thread.
+    pub(crate) fn scope_of_thread(&mut self) {
+        self.json.plain(b",\"s\":\"t\"");
     }
 
     #[inline]

@@ -11,12 +11,12 @@ use ascend_trace_format::api::TaskKind;
 use ascend_trace_recording::{CallId, Range, TaskId, TimeRange, Trace};
 
 use super::steps::StepRanges;
-use super::{EventNames, cuda};
-use crate::fields::{FieldWriter, write_call, write_task};
+use super::{EventNames, cuda, operators};
+use crate::fields::{FieldWriter, write_call, write_correlation, write_task};
 use crate::lane_labels::{RECORDING, process_name};
 use crate::timeline::{Dialect, EventLabel, Slice, SliceKind, TimelinePart};
 use crate::tracks::{ProcessNumbering, ProcessTrack, TrackLayout};
-use crate::ExportSource;
+use crate::{ArgDetail, ExportSource};
 
 pub(super) struct KinetoDialect {
     names: EventNames,
@@ -86,6 +86,38 @@ impl Dialect for KinetoDialect {
         }
     }
 
+    fn operator<'s>(&'s self, source: &'s ExportSource<'_>, id: CallId) -> Option<EventLabel<'s>> {
+        let name = operators::name(source.trace, id)?;
+        Some((name, operators::OPERATOR))
+    }
+
+    fn write_operator<'t, F: FieldWriter<'t>>(
+        &self,
+        to: &mut F,
+        source: &ExportSource<'t>,
+        id: CallId,
+    ) {
+        write_external(to, source, id);
+        if source.args == ArgDetail::Full {
+            operators::write_inputs(to, source.trace, source.trace.call(id));
+        }
+    }
+
+    fn launch(&self) -> Option<EventLabel<'static>> {
+        let (name, category) = operators::LAUNCH;
+        (self.names == EventNames::Own).then_some((name.into(), category))
+    }
+
+    fn write_launch<'t, F: FieldWriter<'t>>(
+        &self,
+        to: &mut F,
+        source: &ExportSource<'t>,
+        id: CallId,
+    ) {
+        write_correlation(to, source.trace, id);
+        write_external(to, source, id);
+    }
+
     fn task<'s>(&self, source: &'s ExportSource<'_>, id: TaskId) -> EventLabel<'s> {
         let (trace, task) = (source.trace, source.trace.task(id));
         let category = match (TaskRole::of(trace, task), task.kind) {
@@ -149,7 +181,7 @@ impl Dialect for KinetoDialect {
         let track = part.tracks.recording.filter(|_| self.steps.is_empty())?;
         let whole = TimeRange::new(source.part.begin, self.end);
         let TimeRange { begin, end } = source.selection.range().unwrap_or(whole);
-        let (kind, label) = (SliceKind::Recording, (RECORDING, "cpu_op"));
+        let (kind, label) = (SliceKind::Recording, (RECORDING, operators::OPERATOR));
         Some(Slice::new(kind, track, label, (begin, end.max(begin))))
     }
 }

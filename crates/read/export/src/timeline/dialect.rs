@@ -59,7 +59,7 @@ pub(crate) trait Dialect {
 
     fn write_operator<'t, F: FieldWriter<'t>>(&self, _: &mut F, _: &ExportSource<'t>, _: CallId) {}
 
-    /// The mark of the launch of an operator, at the end of its call.
+    /// The mark of the launch of an operator, in the middle of its call.
     fn launch(&self) -> Option<EventLabel<'static>> {
         None
     }

@@ -68,8 +68,11 @@ impl<E: TimelineEncoder, D: Dialect> SliceWalk<'_, '_, E, D> {
                 self.encoder.slice(self.part, &slice, |fields| {
                     dialect.write_call(fields, source, id);
                 })?;
-                if let Some(label) = dialect.launch().filter(|_| is_operator) {
-                    let time = (call.end, call.end);
+                // At its begin and end, the arrow of this or the next call would find the mark.
+                let middle = call.begin + (call.end - call.begin) / 2;
+                let launch = dialect.launch();
+                if let Some(label) = launch.filter(|_| is_operator && call.begin < middle) {
+                    let time = (middle, middle);
                     let slice = Slice::new(SliceKind::Operator, track, label, time);
                     self.encoder.slice(self.part, &slice, |fields| {
                         dialect.write_launch(fields, source, id);

@@ -305,10 +305,14 @@ impl ChromeImporter {
             found = holding(|begin, at, end| begin <= at && at <= end);
         }
         let shortest = found.iter().map(length).min();
-        let innermost: Vec<_> = found
+        let mut innermost: Vec<_> = found
             .iter()
             .filter(|index| Some(length(index)) == shortest)
             .collect();
+        // An operator is around the call that submits its work, and has its times: either is right.
+        if innermost.len() > 1 {
+            innermost.retain(|index| self.imported.slices[**index].category != "cpu_op");
+        }
         assert_eq!(innermost.len(), 1, "{event} is ambiguous");
         let slice = &self.imported.slices[bound];
         assert_eq!(

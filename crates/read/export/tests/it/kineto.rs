@@ -63,6 +63,26 @@ fn number(slice: &ImportedSlice, key: &str) -> Option<u64> {
     slice.args[key].as_u64()
 }
 
+/// Operators of the host.
+const OPERATOR: &str = "cpu_op";
+
+/// Whether a slice covers the whole recording.
+fn is_of_recording(slice: &ImportedSlice) -> bool {
+    slice.category == OPERATOR && slice.name == "recording"
+}
+
+/// An operator is around the call that submits its work.
+#[track_caller]
+fn check_operator(imported: &ImportedTrace, slice: &ImportedSlice, launches: &HashMap<u64, usize>) {
+    assert_eq!(number(slice, "correlation"), None, "{slice:?}");
+    if !is_of_recording(slice) {
+        let launch = launches[&number(slice, "External id").expect("a number")];
+        let call = &imported.slices[launch];
+        let place = |it: &ImportedSlice| (it.process.clone(), it.track.clone(), it.begin, it.end);
+        assert_eq!(place(slice), place(call));
+    }
+}
+
 /// Rules of readers: only work of devices has a stream, it is on its device, and launched work has the
 /// number of its launch.
 #[track_caller]
@@ -76,11 +96,16 @@ fn check_rules(imported: &ImportedTrace) {
             );
         }
     }
-    let mut launched = HashSet::new();
+    let (mut launched, mut operators) = (HashSet::new(), HashSet::new());
     for slice in &imported.slices {
         let is_work = WORK.contains(&slice.category.as_str());
         assert_eq!(number(slice, "stream").is_some(), is_work, "{slice:?}");
         let (own, external) = (number(slice, "correlation"), number(slice, "External id"));
+        if slice.category == OPERATOR {
+            check_operator(imported, slice, &launches);
+            operators.extend(external);
+            continue;
+        }
         assert_eq!(own, external, "{slice:?}");
         if is_work {
             let device = number(slice, "device").expect("a device");
@@ -107,7 +132,9 @@ fn check_rules(imported: &ImportedTrace) {
         assert_eq!(from.category, CALL, "{kind}");
         assert_eq!(from.args["correlation"], to.args["correlation"], "{kind}");
     }
-    let whole = imported.slices.iter().filter(|it| it.category == "cpu_op");
+    // All work has an operator.
+    assert!(launched.is_subset(&operators), "{launched:?} {operators:?}");
+    let whole = imported.slices.iter().filter(|it| is_of_recording(it));
     let has_steps = imported
         .slices
         .iter()

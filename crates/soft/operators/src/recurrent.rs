@@ -100,10 +100,12 @@ impl GateOrder {
     const FORGET_FIRST: Self = Self { forget: 1, cell: 2 };
     const CELL_FIRST: Self = Self { forget: 2, cell: 1 };
 
-    /// Without the attribute, the cell is first.
-    fn of(all: &Arguments<'_>) -> Self {
+    /// By the attribute. Without it, the cell is first where one tensor has the weights, as MindSpore passes them. PyTorch passes two
+    /// tensors with the forget gate first.
+    fn of(all: &Arguments<'_>, parts: usize) -> Self {
         match all.attributes.text("gate_order") {
-            "ifjo" => Self::FORGET_FIRST,
+            "ijfo" => Self::CELL_FIRST,
+            text if parts == 2 || text.starts_with("if") => Self::FORGET_FIRST,
             _ => Self::CELL_FIRST,
         }
     }
@@ -278,7 +280,7 @@ pub(super) fn lstm(call: &mut Call, all: &Arguments<'_>, parts: usize) -> Outcom
     let mask = places.maybe(mask.filter(|it| it.rank() > 0));
     let hidden = places.add(call.input(all.input(3 + parts))?);
     let cell = places.add(call.input(all.input(4 + parts))?);
-    let (backwards, order) = (is_backwards(all), GateOrder::of(all));
+    let (backwards, order) = (is_backwards(all), GateOrder::of(all, parts));
     let operations = lengths.operations(4);
     call.dense(
         places.all,
@@ -321,7 +323,7 @@ pub(super) fn lstm_gradient(call: &mut Call, all: &Arguments<'_>, parts: usize) 
     let mask = call.optional(all.input(BEHIND + 13))?;
     let mask = places.maybe(mask.filter(|it| it.rank() > 0));
     let outputs = all.written(call)?;
-    let (backwards, order) = (is_backwards(all), GateOrder::of(all));
+    let (backwards, order) = (is_backwards(all), GateOrder::of(all, parts));
     let operations = 2 * lengths.operations(4);
     call.dense(
         places.all,

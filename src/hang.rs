@@ -3,7 +3,7 @@
 pub(crate) mod outside;
 pub(crate) mod text;
 
-use ascend_trace_analysis::hang::Hangs;
+use ascend_trace_analysis::hang::{Hangs, LookAtThreads};
 use ascend_trace_collector::clock;
 use ascend_trace_recording::Recording;
 
@@ -13,9 +13,11 @@ pub(crate) fn now() -> i64 {
     clock::now()
 }
 
-/// Takes a recording in. `now` is given where a recorder of this host writes to it.
+/// Takes a recording in. `now` is given where a recorder of this host writes to it: then the system says what its threads do.
 pub(crate) fn fold(recording: &Recording, now: Option<i64>) -> Hangs {
-    Hangs::default().until(now.filter(|now| is_plausible(recording, *now)))
+    let until = now.filter(|now| is_plausible(recording, *now));
+    let look: Option<LookAtThreads> = until.map(|_| outside::look as LookAtThreads);
+    Hangs::default().until(until).looking(look)
 }
 
 /// Whether a time fits the clock of a recording: the file may come from another host by a network.

@@ -163,10 +163,7 @@ impl HangReport {
         strict: bool,
     ) -> anyhow::Result<Self> {
         let hangs = hang::fold(&recording, now);
-        let mut reported = open_trace::fold(&file, &mut recording, hangs, strict)?;
-        if now.is_some() {
-            hang::outside::look(&mut reported.answer);
-        }
+        let reported = open_trace::fold(&file, &mut recording, hangs, strict)?;
         stack_symbols::say_missing(&recording);
         let session = recording.entities().session();
         Ok(Self {

@@ -1,37 +1,104 @@
 //! The states of threads outside AscendCL in the kernel, while the program runs on this host.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
-use ascend_trace_analysis::hang::{Report, ThreadState};
+use ascend_trace_analysis::hang::{NamedThread, Report, ThreadSight};
 
 /// Threads that are described in text.
 const SHOWN: usize = 5;
 /// The kernel cuts names of threads.
 const NAME: usize = 15;
 
-/// Fills in the states, from `/proc`, of the threads that are in no call.
-pub(crate) fn look(report: &mut Report) {
-    let outside = report.threads.iter_mut().filter(|it| is_outside(it));
-    for thread in outside {
-        thread.kernel = of(thread.pid, thread.tid, &thread.thread);
+/// One tick of the kernel's times, on all systems that the tool runs on.
+const TICK: Duration = Duration::from_millis(10);
+/// Between two looks at a thread.
+const PAUSE: Duration = Duration::from_millis(100);
+/// A thread works that has used a processor for this part of the time. One that only looks now and then uses less.
+const PART: u32 = 5;
+
+/// The state of a thread in the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct KernelState {
+    state: char,
+    place: String,
+    /// How long it has used processors.
+    used: Duration,
+}
+
+impl KernelState {
+    /// Nothing where it has ended, or the number means another thread, as in another container.
+    fn of(pid: u32, tid: u32, name: &str) -> Option<Self> {
+        const USED: [usize; 2] = [11, 12];
+        let folder = format!("/proc/{pid}/task/{tid}");
+        let read = |file: &str| fs::read_to_string(format!("{folder}/{file}"));
+        let stat = read("stat").ok()?;
+        let (begin, end) = (stat.find('(')? + 1, stat.rfind(')')?);
+        let known: String = name.chars().take(NAME).collect();
+        let is_it = name.is_empty() || stat.get(begin..end)? == known;
+        let words: Vec<&str> = stat.get(end + 1..)?.split_whitespace().collect();
+        let ticks = USED
+            .iter()
+            .filter_map(|it| words.get(*it)?.parse::<u64>().ok());
+        let used = u32::try_from(ticks.sum::<u64>()).unwrap_or(u32::MAX);
+        let found = Self {
+            state: words.first()?.chars().next()?,
+            place: read("wchan").unwrap_or_default().trim().to_owned(),
+            used: TICK.saturating_mul(used),
+        };
+        (is_it && !matches!(found.state, 'Z' | 'X')).then_some(found)
+    }
+
+    /// It uses a processor, is ready to, or waits for a disk.
+    fn is_busy(&self) -> bool {
+        matches!(self.state, 'R' | 'D')
+    }
+
+    /// The report's words for a thread, by its state some time before.
+    fn since(&self, before: &Self, passed: Duration) -> ThreadSight {
+        let used = self.used.saturating_sub(before.used);
+        let has_worked = used >= passed / PART;
+        let state = in_words(self.state, &self.place);
+        ThreadSight::Lives {
+            works: has_worked || self.is_busy() && before.is_busy(),
+            state: match has_worked && !self.is_busy() {
+                true => format!(
+                    "it works, and in between {}",
+                    state.trim_start_matches("it ")
+                ),
+                false => state,
+            },
+        }
     }
 }
 
-fn is_outside(thread: &ThreadState) -> bool {
-    thread.open_calls.is_empty() && !thread.polls
-}
-
-/// The state of a thread. Nothing where it has ended, or the number means another thread, as in another container.
-fn of(pid: u32, tid: u32, name: &str) -> Option<String> {
-    let folder = format!("/proc/{pid}/task/{tid}");
-    let read = |file: &str| fs::read_to_string(format!("{folder}/{file}"));
-    let stat = read("stat").ok()?;
-    let (begin, end) = (stat.find('(')? + 1, stat.rfind(')')?);
-    let known: String = name.chars().take(NAME).collect();
-    let is_it = name.is_empty() || stat.get(begin..end)? == known;
-    let state = stat.get(end + 2..)?.chars().next()?;
-    let place = read("wchan").unwrap_or_default();
-    is_it.then(|| in_words(state, place.trim()))
+/// Looks at threads twice: what works uses a processor in between.
+pub(crate) fn look(threads: &[NamedThread]) -> Vec<ThreadSight> {
+    let states = || {
+        let states = threads.iter();
+        let states = states.map(|it| KernelState::of(it.pid, it.tid, &it.name));
+        states.collect::<Vec<_>>()
+    };
+    let begun = Instant::now();
+    let before = states();
+    if before.iter().all(Option::is_none) {
+        return vec![ThreadSight::Unknown; threads.len()];
+    }
+    std::thread::sleep(PAUSE);
+    let after = states();
+    let passed = begun.elapsed();
+    // Where one thread is known by its name, the numbers are those of this host.
+    let lives = |pid: u32| {
+        let mut all = threads.iter().zip(&after);
+        all.any(|(it, state)| it.pid == pid && !it.name.is_empty() && state.is_some())
+    };
+    let seen = threads.iter().zip(before.iter().zip(&after));
+    seen.map(|(thread, states)| match states {
+        (before, Some(after)) => after.since(before.as_ref().unwrap_or(after), passed),
+        (_, None) if lives(thread.pid) => ThreadSight::Ended,
+        (_, None) => ThreadSight::Unknown,
+    })
+    .collect()
 }
 
 fn in_words(state: char, place: &str) -> String {
@@ -69,27 +136,66 @@ pub(crate) fn text(report: &Report) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_thread_is_described_by_its_state() {
-        let sleeper = std::thread::Builder::new().name("sleeper".to_owned());
-        let (send, receive) = std::sync::mpsc::channel();
-        let (end, ended) = std::sync::mpsc::channel::<()>();
-        let sleeper = sleeper.spawn(move || {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::channel;
+
+    /// A thread of this name, and its numbers.
+    fn thread(
+        name: &str,
+        work: impl FnOnce() + Send + 'static,
+    ) -> (NamedThread, std::thread::JoinHandle<()>) {
+        let (send, receive) = channel();
+        let builder = std::thread::Builder::new().name(name.to_owned());
+        let started = builder.spawn(move || {
             let _ = send.send(rustix::thread::gettid().as_raw_nonzero().get() as u32);
+            work();
+        });
+        let named = NamedThread {
+            pid: std::process::id(),
+            tid: receive.recv().unwrap(),
+            name: name.to_owned(),
+        };
+        (named, started.unwrap())
+    }
+
+    /// Looks until a thread is seen in some way.
+    fn until(threads: &[NamedThread], is_so: impl Fn(&[ThreadSight]) -> bool) -> Vec<ThreadSight> {
+        loop {
+            let seen = look(threads);
+            if is_so(&seen) {
+                return seen;
+            }
+        }
+    }
+
+    #[test]
+    fn threads_that_sleep_work_or_have_ended_are_distinguished() {
+        static STOP: AtomicBool = AtomicBool::new(false);
+        let (end, ended) = channel::<()>();
+        let (sleeper, slept) = thread("sleeper", move || {
             let _ = ended.recv();
         });
-        let (pid, tid) = (std::process::id(), receive.recv().unwrap());
-        let asleep = loop {
-            let state = of(pid, tid, "sleeper").unwrap();
-            if state.starts_with("it sleeps") {
-                break state;
-            }
-        };
-        assert!(!asleep.contains('\n'), "{asleep}");
-        assert_eq!(of(pid, tid, "another"), None);
+        let (worker, worked) = thread("worker", || while !STOP.load(Ordering::Relaxed) {});
+        let (other, over) = thread("other", || {});
+        over.join().unwrap();
+        let all = [sleeper.clone(), worker.clone(), other.clone()];
+        let asleep = |it: &ThreadSight| matches!(it, ThreadSight::Lives { works: false, state } if state.starts_with("it sleeps"));
+        let at_work = |it: &ThreadSight| matches!(it, ThreadSight::Lives { works: true, .. });
+        let seen = until(&all, |it| asleep(&it[0]) && at_work(&it[1]));
+        assert_eq!(seen[2], ThreadSight::Ended, "{seen:?}");
+        // The numbers mean other threads where none has its name.
+        let renamed = all.map(|it| NamedThread {
+            name: "another".to_owned(),
+            ..it
+        });
+        assert_eq!(look(&renamed), [const { ThreadSight::Unknown }; 3]);
+        STOP.store(true, Ordering::Relaxed);
         drop(end);
-        sleeper.unwrap().join().unwrap();
-        assert_eq!(of(pid, u32::MAX, ""), None);
+        slept.join().unwrap();
+        worked.join().unwrap();
+        // If none of them lives, their states are not known.
+        let gone = [sleeper, worker];
+        assert_eq!(look(&gone), [const { ThreadSight::Unknown }; 2]);
     }
 
     #[test]

@@ -237,6 +237,7 @@ fn threads(report: &Report) -> TextTable {
         .left("name", |it| it.thread.clone())
         .left("is in", |it| match open(it) {
             Some(call) => call.name,
+            None if it.ended => "no call: it has ended".to_owned(),
             None if it.polls => "asks again and again".to_owned(),
             None => "outside AscendCL".to_owned(),
         })
@@ -248,6 +249,11 @@ fn threads(report: &Report) -> TextTable {
         })
         .right("for", |it| match (open(it), it.last_calls.last()) {
             (Some(call), _) => duration(call.length_ns),
+            (None, _) if it.ended => "-".to_owned(),
+            (None, Some(last)) if it.polls => {
+                let since = it.polls_since_ns.unwrap_or(last.begin_ns);
+                duration(report.end_ns.saturating_sub(since).max(0))
+            }
             (None, Some(last)) => duration(report.end_ns.saturating_sub(last.end_ns).max(0)),
             (None, None) => "-".to_owned(),
         })

@@ -291,10 +291,7 @@ impl ReporterState {
         Ok(report
             .context("cannot read the recording")?
             .filter(|_| goes_on())
-            .map(|mut report| {
-                hang::outside::look(&mut report);
-                (report, begin)
-            }))
+            .map(|report| (report, begin)))
     }
 }
 

@@ -107,6 +107,59 @@ fn a_host_function_that_waits_for_its_own_stream_is_named() {
     assert!(what.starts_with("they wait for each other"), "{what}");
 }
 
+/// The most usual one, by which few of many tasks have times.
+#[test]
+fn a_host_function_behind_work_without_a_time_is_named() {
+    let stuck = Hanging::with("behind-short-work", &["--timing", "sample=100"]);
+    let report = stuck.reported("quiet", "running");
+    let what = report["culprits"][0]["what"].as_str().unwrap();
+    assert!(
+        what.contains("the host function of aclrtLaunchHostFunc"),
+        "{what}"
+    );
+}
+
+#[test]
+fn a_signal_that_was_lost_is_named() {
+    let report = named_before_and_after("lost-signal", "hangs", "unset");
+    let first = &report["culprits"][0];
+    assert_eq!(first["certain"], true, "{report:#}");
+    let what = first["what"].as_str().unwrap();
+    assert!(what.contains("a notify holds one signal"), "{what}");
+}
+
+/// Longer than any pause before, and than the time that a wait has.
+#[test]
+fn a_program_with_a_thread_that_computes_is_slow() {
+    let stuck = Hanging::start("thread-computes");
+    let report = |seconds: u64| {
+        let begun = std::time::Instant::now();
+        loop {
+            let report = stuck.reported("quiet", "unrecorded");
+            let quiet = report["quiet_ns"].as_u64().unwrap();
+            if quiet >= seconds * 1_000_000_000 {
+                return report;
+            }
+            assert!(begun.elapsed() < crate::support::hanging::PATIENCE);
+        }
+    };
+    let report = report(12);
+    assert_eq!(report["verdict"], "quiet", "{report:#}");
+}
+
+/// Ten seconds would be the time for a thread that could still record the event.
+#[test]
+fn a_thread_that_has_ended_is_waited_for_no_longer() {
+    let stuck = Hanging::start("thread-ended");
+    let live = stuck.reported("hangs", "unrecorded");
+    assert_eq!(live["culprits"][0]["certain"], true, "{live:#}");
+    let threads = live["threads"].as_array().unwrap();
+    let ended = threads.iter().filter(|it| it["ended"] == true);
+    assert_eq!(ended.count(), 1, "{live:#}");
+    let text = text(&stuck.file());
+    assert!(text.contains("no call: it has ended"), "{text}");
+}
+
 #[test]
 fn a_rank_that_does_not_come_is_named() {
     let report = named_before_and_after("rank", "quiet", "rank");

@@ -100,6 +100,69 @@ static void host_function(aclrtStream *streams)
     aclrtSynchronizeStream(streams[0]);
 }
 
+/* The last work before the host function is one of many. Few of them have times. */
+static void behind_short_work(aclrtStream *streams)
+{
+    void *buffer;
+
+    DO(aclrtMalloc(&buffer, 4096, ACL_MEM_MALLOC_HUGE_FIRST));
+    for (int i = 0; i < 200; i++) {
+        DO(aclrtMemsetAsync(buffer, 4096, 1, 4096, streams[0]));
+    }
+    DO(aclrtSynchronizeStream(streams[0]));
+    DO(aclrtMemsetAsync(buffer, 4096, 1, 4096, streams[0]));
+    DO(aclrtLaunchHostFunc(streams[0], sleeps, NULL));
+    say();
+    aclrtSynchronizeStream(streams[0]);
+}
+
+/* The notify is recorded twice before its first wait. */
+static void lost_signal(aclrtStream *streams)
+{
+    aclrtNotify notify;
+
+    DO(aclrtCreateNotify(&notify, 0));
+    for (int i = 0; i < 2; i++) {
+        DO(aclrtRecordNotify(notify, streams[0]));
+    }
+    DO(aclrtSynchronizeStream(streams[0]));
+    for (int i = 0; i < 2; i++) {
+        DO(aclrtWaitAndResetNotify(notify, streams[1], 0));
+    }
+    say();
+    aclrtSynchronizeStream(streams[1]);
+}
+
+/* A thread made calls, and does what it is given. */
+static aclrtEvent never;
+static volatile int is_ready;
+
+static void *prepares(void *work)
+{
+    DO(aclrtSetDevice(0));
+    is_ready = 1;
+    while (work != NULL) {
+    }
+    return NULL;
+}
+
+static void waits_for_a_thread(aclrtStream *streams, void *work)
+{
+    pthread_t thread;
+
+    DO(aclrtCreateEventWithFlag(&never, ACL_EVENT_SYNC));
+    require(pthread_create(&thread, NULL, prepares, work) == 0, "a thread");
+    if (work == NULL) {
+        pthread_join(thread, NULL);
+    }
+    while (!is_ready) {
+        usleep(100);
+    }
+    DO(aclrtStreamWaitEvent(streams[0], never));
+    say();
+    aclrtSynchronizeStream(streams[0]);
+}
+
 static void callback(aclrtStream *streams)
 {
     pthread_t thread;
@@ -227,6 +290,14 @@ int main(int count, char **words)
         callback(streams);
     } else if (strcmp(how, "behind") == 0) {
         behind(streams);
+    } else if (strcmp(how, "behind-short-work") == 0) {
+        behind_short_work(streams);
+    } else if (strcmp(how, "lost-signal") == 0) {
+        lost_signal(streams);
+    } else if (strcmp(how, "thread-computes") == 0) {
+        waits_for_a_thread(streams, streams);
+    } else if (strcmp(how, "thread-ended") == 0) {
+        waits_for_a_thread(streams, NULL);
     } else if (strcmp(how, "host-function") == 0) {
         host_function(streams);
     } else if (strcmp(how, "rank") == 0) {

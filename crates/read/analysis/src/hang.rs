@@ -17,6 +17,8 @@ mod progress;
 mod queues;
 mod ranks;
 mod report;
+mod sight;
+mod signals;
 mod state;
 mod summary;
 mod usual_durations;
@@ -32,6 +34,7 @@ pub use report::{
     CommState, Culprit, LastCall, Link, OpenCall, Report, RootKind, StreamState, Subject,
     ThreadState, Verdict,
 };
+pub use sight::{LookAtThreads, NamedThread, ThreadSight};
 
 /// Reads a recording, and reports at its end why the program hangs.
 #[derive(Debug, Default)]
@@ -39,6 +42,8 @@ pub struct Hangs {
     state: HangState,
     /// For a recording that goes on: the time up to which it was read.
     until: Option<i64>,
+    /// For a program that runs on this host.
+    look: Option<LookAtThreads>,
     report: Report,
 }
 
@@ -47,6 +52,12 @@ impl Hangs {
     #[must_use]
     pub fn until(self, until: Option<i64>) -> Self {
         Self { until, ..self }
+    }
+
+    /// For a program that runs on this host: what says what its threads do outside calls.
+    #[must_use]
+    pub fn looking(self, look: Option<LookAtThreads>) -> Self {
+        Self { look, ..self }
     }
 
     /// The end of the known time: the recording has all events until then.
@@ -69,7 +80,7 @@ impl Fold for Hangs {
         self.state.take(window);
         if window.part.is_last {
             let end = self.end(window.trace);
-            self.report = summary::report(window.trace, &mut self.state, end);
+            self.report = summary::report(window.trace, &mut self.state, end, self.look);
         }
     }
 

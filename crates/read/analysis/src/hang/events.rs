@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_recording::{Call, EventId, ProcessId, ThreadId, Trace};
+use ascend_trace_recording::{Call, EventId, FunctionId, ProcessId, ThreadId, Trace};
 
 use super::queues::{Queues, StreamPosition};
 
@@ -21,11 +21,24 @@ pub(super) struct Recording {
     pub(super) code: i64,
 }
 
+impl EventState {
+    /// The reset that took the last record back before any wait for it was submitted.
+    pub(super) fn taken_back(&self) -> Option<(Recording, FunctionId)> {
+        let last = self.last?;
+        self.reset
+            .filter(|(reset, _)| reset.begin >= last.begin && self.awaited < self.generation)
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct EventState {
     /// Of the latest record.
     pub(super) generation: u32,
     pub(super) last: Option<Recording>,
+    /// The highest generation that a wait was submitted for.
+    awaited: u32,
+    /// The last reset, and the function that submitted it.
+    reset: Option<(Recording, FunctionId)>,
     /// The last call that was to record it and failed.
     pub(super) failed: Option<Recording>,
     handle: u64,
@@ -76,8 +89,21 @@ impl Events {
             state.last = Some(recording);
         }
         for wait in std::mem::take(&mut state.waits) {
+            state.awaited = state.awaited.max(generation);
             queues.bind(wait, generation);
         }
+    }
+
+    /// A wait was submitted for a generation.
+    pub(super) fn awaited(&mut self, event: EventKey, generation: u32) {
+        let state = self.known.entry(event).or_default();
+        state.awaited = state.awaited.max(generation);
+    }
+
+    /// A reset was submitted.
+    pub(super) fn reset(&mut self, event: EventKey, reset: Recording, function: FunctionId) {
+        let state = self.known.entry(event).or_default();
+        state.reset = Some((reset, function));
     }
 
     pub(super) fn failed(&mut self, event: EventKey, recording: Recording) {

@@ -17,6 +17,7 @@ use super::labels::Labels;
 use super::progress::{Progress, Record};
 use super::queues::{CompletionCondition, PendingTask, StreamPosition};
 use super::report::{Culprit, Link, RootKind, Subject};
+use super::signals::SignalKey;
 use super::state::HangState;
 
 /// Largest length of a chain.
@@ -38,6 +39,20 @@ pub(super) struct Follow<'a> {
     progress: &'a Progress<'a>,
     path: Vec<Step>,
     links: Vec<Link>,
+    /// A thread that runs functions for a stream: its place in the path, and its role.
+    served: Option<(usize, ServedBy)>,
+    /// Tasks from here on of the stream that was reached last are not waited for.
+    before: Option<u32>,
+}
+
+/// Role of a thread that runs functions for a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ServedBy {
+    /// It processes reports, and waits elsewhere.
+    Reports,
+    /// It is in a callback.
+    Callback,
+    HostFunction,
 }
 
 impl<'a> Follow<'a> {
@@ -49,6 +64,8 @@ impl<'a> Follow<'a> {
             progress,
             path: Vec::new(),
             links: Vec::new(),
+            served: None,
+            before: None,
         }
     }
 
@@ -125,8 +142,25 @@ impl<'a> Follow<'a> {
             [only, _] => format!("{only} waits for a task that is behind the wait itself"),
             _ => format!("they wait for each other: {}", names.join(" → ")),
         };
-        let advice =
-            "submit the record, or what sets the signal, before the wait on its stream".to_owned();
+        let served = self.served.filter(|it| it.0 >= place).map(|it| it.1);
+        let is_own = self.path.len() == place + 2;
+        let advice = match (served, is_own) {
+            (None, _) => {
+                "submit the record, or what sets the signal, before the wait on its stream"
+            }
+            (Some(ServedBy::Reports), _) => callbacks::ADVICE,
+            (Some(ServedBy::Callback), true) => "do not wait for the stream in its callback",
+            (Some(ServedBy::Callback), false) => {
+                "do not wait in a callback for work that comes after the callback"
+            }
+            (Some(ServedBy::HostFunction), true) => {
+                "do not wait for the stream in its host function"
+            }
+            (Some(ServedBy::HostFunction), false) => {
+                "do not wait in a host function for work that comes after the function"
+            }
+        };
+        let advice = advice.to_owned();
         self.culprit((RootKind::Cycle, true), self.about(first), what, advice)
     }
 
@@ -138,6 +172,7 @@ impl<'a> Follow<'a> {
         if let Some(abort) = self.state.hosts.aborted(stream) {
             return self.aborted(stream, *abort);
         }
+        self.before = before;
         let is_before = |it: &&PendingTask| before.is_none_or(|before| it.sequence < before);
         let stop = self.progress.stop(stream).filter(is_before);
         if let Some(entry) = stop {
@@ -163,7 +198,7 @@ impl<'a> Follow<'a> {
             CompletionCondition::Event(event, generation) => {
                 self.event(stream, entry, (event, generation))
             }
-            CompletionCondition::Signal => self.signal(stream, entry),
+            CompletionCondition::Signal(key) => self.signal(stream, entry, key),
             CompletionCondition::Reports => self.callback(stream, entry),
             CompletionCondition::Ranks(comm, number) => {
                 self.collective(stream, entry, (comm, number))
@@ -197,7 +232,7 @@ impl<'a> Follow<'a> {
     }
 
     /// A stream stops at a wait for a notify or a value.
-    fn signal(&mut self, stream: StreamId, entry: &PendingTask) -> Culprit {
+    fn signal(&mut self, stream: StreamId, entry: &PendingTask, key: Option<SignalKey>) -> Culprit {
         let place = StreamPosition {
             stream,
             sequence: entry.sequence,
@@ -208,9 +243,10 @@ impl<'a> Follow<'a> {
             subject.clone(),
             format!("{name} is held by {} for a signal", entry.name),
         );
-        match self.state.signals.get(&place).copied() {
+        let set = self.state.signals.set_for(place);
+        match set.filter(|_| !self.progress.is_lost(place)) {
             Some(set) => self.behind(set, "what sets the signal"),
-            None => self.unset(subject, entry),
+            None => self.unset(subject, entry, key, set.is_some()),
         }
     }
 
@@ -246,7 +282,7 @@ impl<'a> Follow<'a> {
         let own = hosts.threads().into_iter();
         let own = own.filter(|thread| self.trace.thread(*thread).process == process);
         let own = own.filter_map(|it| hosts.get(it));
-        let mut able = own.filter(|it| !it.is_server(self.trace));
+        let mut able = own.filter(|it| !it.is_server(self.trace) && !it.has_ended());
         let waits = |host: &Host| {
             let open = host.blocked_in(self.trace);
             open.is_some_and(|open| !self.may_return(&open.call))

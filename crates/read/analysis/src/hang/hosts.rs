@@ -9,6 +9,7 @@ use ascend_trace_recording::{
 };
 
 use super::last_activity;
+use super::sight::{LookAtThreads, NamedThread, ThreadSight};
 use crate::dependencies::{device_failed, took_effect};
 use crate::subscriptions::{self, LifeTimes, Subscription, Subscriptions};
 
@@ -68,6 +69,10 @@ pub(super) struct UnreturnedCall {
 /// A thread.
 #[derive(Debug, Default)]
 pub(super) struct Host {
+    /// Its state in the system.
+    pub(super) sight: ThreadSight,
+    /// Since when it has made no other calls than those that ask whether something is done.
+    pub(super) asks_since: Option<i64>,
     /// The last calls that returned, the latest last.
     pub(super) last: VecDeque<PastCall>,
     /// By depth.
@@ -85,6 +90,30 @@ impl Host {
         let begin = self.first.unwrap_or(call.begin).min(call.begin);
         self.first = Some(begin);
         self.submits |= trace.function(call.function).role.meaning().submits;
+    }
+
+    /// An outermost call has returned.
+    fn returned(&mut self, past: PastCall) {
+        let before = self.last.back().map(|it| it.end);
+        let goes_on = before.is_some_and(|it| past.begin.saturating_sub(it) < RECENT_NS);
+        self.asks_since = match past.is_poll {
+            true => self.asks_since.filter(|_| goes_on).or(Some(past.begin)),
+            false => None,
+        };
+        self.last.push_back(past);
+        if self.last.len() > LAST {
+            self.last.pop_front();
+        }
+    }
+
+    /// Whether it has ended, as far as the system says.
+    pub(super) fn has_ended(&self) -> bool {
+        self.sight == ThreadSight::Ended
+    }
+
+    /// Whether it is in no call, and its state is not known.
+    pub(super) fn is_out_of_sight(&self) -> bool {
+        self.open.is_empty() && self.sight == ThreadSight::Unknown
     }
 
     /// When it is known to exist: from its first call to the end of its last one.
@@ -122,7 +151,7 @@ impl Host {
 
     /// Whether it is in no call, and does not run callbacks.
     pub(super) fn is_outside(&self) -> bool {
-        self.open.is_empty() && self.report.is_none()
+        self.open.is_empty() && self.report.is_none() && !self.has_ended()
     }
 
     pub(super) fn is_blocked(&self, trace: &Trace) -> bool {
@@ -192,6 +221,33 @@ impl Hosts {
         servers
     }
 
+    /// Notes the states of the threads that are in no call.
+    pub(super) fn look(&mut self, trace: &Trace, now: i64, look: LookAtThreads) {
+        let threads = self.threads();
+        let named = threads.iter().map(|it| {
+            let known = trace.thread(*it);
+            NamedThread {
+                pid: trace.process(known.process).pid,
+                tid: known.tid,
+                name: known.name.clone(),
+            }
+        });
+        let sights = look(&named.collect::<Vec<_>>());
+        for (thread, sight) in threads.into_iter().zip(sights) {
+            let host = self.threads.get_mut(&thread);
+            let idle = host.filter(|it| it.open.is_empty() && it.poll(now).is_none());
+            if let Some(host) = idle {
+                host.sight = sight;
+            }
+        }
+    }
+
+    /// Whether a thread that is in no call works, as far as the system says.
+    pub(super) fn any_works(&self) -> bool {
+        let works = |it: &Host| matches!(it.sight, ThreadSight::Lives { works: true, .. });
+        self.threads.values().any(works)
+    }
+
     pub(super) fn aborted(&self, stream: StreamId) -> Option<&PastCall> {
         self.aborted.get(&stream)
     }
@@ -218,10 +274,7 @@ impl Hosts {
             host.report = Some(past);
         }
         if call.depth == 0 {
-            host.last.push_back(past);
-            if host.last.len() > LAST {
-                host.last.pop_front();
-            }
+            host.returned(past);
         }
         let is_refused = call.result().is_some_and(is_capture_code);
         if device_failed(trace, call) && !is_refused {

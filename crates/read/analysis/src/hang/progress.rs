@@ -5,11 +5,13 @@
 //!
 //! A second model shows the present: nothing that takes time has ended, unless the recording proves it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use ascend_trace_format::api::WaitTarget;
 use ascend_trace_recording::{StreamId, Trace};
 
 use super::events::EventKey;
+use super::hosts::Host;
 use super::queues::{CompletionCondition, PendingTask, Queue, StreamPosition};
 use super::ranks::CommKey;
 use super::state::HangState;
@@ -35,7 +37,14 @@ pub(super) struct Progress<'a> {
     reached: HashMap<StreamId, usize>,
     /// The same if work, and functions on the host, do not end.
     held: HashMap<StreamId, usize>,
+    /// Streams that threads have waited for during some time, and since when.
+    awaited: Vec<(StreamId, i64)>,
+    /// Waits for notifies that hold their streams although the records are done: their signals were lost.
+    lost: HashSet<StreamPosition>,
 }
+
+/// A call that waits for a stream on which all is done returns within this time. Nanoseconds.
+const RETURNS_NS: i64 = 1_000_000_000;
 
 /// What streams can pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,19 +56,62 @@ enum Model {
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn of(trace: &'a Trace, state: &'a HangState) -> Self {
+    pub(super) fn of(trace: &'a Trace, state: &'a HangState, now: i64) -> Self {
         let streams = state.queues.busy();
         let mut progress = Self {
             trace,
             state,
-            reached: streams.iter().map(|stream| (*stream, 0)).collect(),
-            held: streams.iter().map(|stream| (*stream, 0)).collect(),
+            reached: HashMap::new(),
+            held: HashMap::new(),
+            awaited: awaited(trace, state, now),
+            lost: HashSet::new(),
         };
-        // Each round brings a stream forward, or is the last.
-        for model in [Model::Quick, Model::Held] {
-            while streams.iter().any(|it| progress.advance(model, *it)) {}
+        progress.advance_all(&streams);
+        // One after the other: the first may hold the other streams.
+        while let Some(lost) = progress.lost_signal() {
+            progress.lost.insert(lost);
+            progress.advance_all(&streams);
         }
         progress
+    }
+
+    fn advance_all(&mut self, streams: &[StreamId]) {
+        self.reached = streams.iter().map(|stream| (*stream, 0)).collect();
+        self.held = self.reached.clone();
+        // Each round brings a stream forward, or is the last.
+        for model in [Model::Quick, Model::Held] {
+            while streams.iter().any(|it| self.advance(model, *it)) {}
+        }
+    }
+
+    /// A thread waits for a stream that nothing seems to hold. If the stream has a wait for a notify, and nothing that takes
+    /// time, this wait is not over: its signal was lost.
+    fn lost_signal(&self) -> Option<StreamPosition> {
+        self.awaited.iter().find_map(|(stream, _)| {
+            if self.running(*stream).is_some() {
+                return None;
+            }
+            let entries = self.state.queues.stream(*stream)?.entries();
+            let is_notify = |it: &&PendingTask| match it.needs {
+                CompletionCondition::Signal(key) => key.is_some_and(|it| it.is_notify),
+                _ => false,
+            };
+            let entry = entries.iter().rev().find(is_notify)?;
+            Some(StreamPosition {
+                stream: *stream,
+                sequence: entry.sequence,
+            })
+        })
+    }
+
+    /// Streams that threads have waited for during some time, and since when.
+    pub(super) fn awaited(&self) -> &[(StreamId, i64)] {
+        &self.awaited
+    }
+
+    /// Whether a wait for a notify is not over, although its record is done.
+    pub(super) fn is_lost(&self, wait: StreamPosition) -> bool {
+        self.lost.contains(&wait)
     }
 
     const fn model(&self, model: Model) -> &HashMap<StreamId, usize> {
@@ -144,13 +196,58 @@ impl<'a> Progress<'a> {
                 Record::At(record) => self.is_past_in(model, record),
                 Record::Never => false,
             },
-            CompletionCondition::Signal => {
-                let set = self.state.signals.get(&place);
-                set.is_some_and(|set| self.is_past_in(model, *set))
+            CompletionCondition::Signal(_) => {
+                let set = self.state.signals.set_for(place);
+                !self.is_lost(place) && set.is_some_and(|set| self.is_past_in(model, set))
             }
             CompletionCondition::Reports => self.is_served(place.stream),
             CompletionCondition::Ranks(comm, number) => self.has_met(comm, number),
         }
+    }
+
+    /// The first task behind another one that may hold the stream for as long as the program likes: a function on the host,
+    /// or a graph that has one. Those behind a stop are not reached.
+    pub(super) fn host_work_behind(
+        &self,
+        stream: StreamId,
+        entry: &PendingTask,
+    ) -> Option<&'a PendingTask> {
+        self.behind(stream, entry).find(|it| match it.needs {
+            CompletionCondition::HostFunction | CompletionCondition::Reports => true,
+            _ => self.host_functions(stream, it) > 0,
+        })
+    }
+
+    /// Tasks behind another one that the device does, and that the stream can have reached.
+    pub(super) fn work_behind(
+        &self,
+        stream: StreamId,
+        entry: &PendingTask,
+    ) -> impl Iterator<Item = &'a PendingTask> {
+        let is_work = |it: &&PendingTask| it.needs == CompletionCondition::Device;
+        self.behind(stream, entry).filter(is_work)
+    }
+
+    fn behind(
+        &self,
+        stream: StreamId,
+        entry: &PendingTask,
+    ) -> impl Iterator<Item = &'a PendingTask> {
+        let queue = self.state.queues.stream(stream);
+        let at = queue.and_then(|it| it.place_of(entry.sequence));
+        let reached = self.reached.get(&stream).copied().unwrap_or(0);
+        let entries = queue.map(Queue::entries).into_iter().flatten();
+        let from = at.map_or(usize::MAX, |at| at + 1);
+        entries.take(reached).skip(from)
+    }
+
+    /// The host functions and callbacks of the graph that a task replays.
+    pub(super) fn host_functions(&self, stream: StreamId, entry: &PendingTask) -> u32 {
+        let place = StreamPosition {
+            stream,
+            sequence: entry.sequence,
+        };
+        self.state.hosted.get(&place).copied().unwrap_or(0)
     }
 
     /// The record that a wait for a generation is for.
@@ -171,9 +268,9 @@ impl<'a> Progress<'a> {
         let hosts = &self.state.hosts;
         let mut servers = hosts.servers(self.trace, stream).into_iter();
         servers.any(|thread| {
-            hosts
-                .get(thread)
-                .is_some_and(|host| host.is_server(self.trace) && !host.is_blocked(self.trace))
+            hosts.get(thread).is_some_and(|host| {
+                host.is_server(self.trace) && !host.is_blocked(self.trace) && !host.has_ended()
+            })
         })
     }
 
@@ -186,4 +283,26 @@ impl<'a> Progress<'a> {
         let mut known = others.iter().filter_map(|it| it.peer.as_ref());
         known.all(has_come)
     }
+}
+
+/// Streams that threads have waited for during some time, and since when: in a call, or by a loop of queries.
+fn awaited(trace: &Trace, state: &HangState, now: i64) -> Vec<(StreamId, i64)> {
+    let wait = |host: &Host| {
+        let open = host.blocked_in(trace).map(|it| it.call);
+        let waits = open.filter(|it| {
+            let role = trace.function(it.function).role;
+            role.meaning().waits == WaitTarget::Stream
+        });
+        let call = waits.and_then(|it| Some((it.stream?, it.begin)));
+        let asks = || Some((host.poll(now)?.stream?, host.asks_since?));
+        call.or_else(asks)
+    };
+    let hosts = state.hosts.threads().into_iter();
+    let waits = hosts.filter_map(|it| wait(state.hosts.get(it)?));
+    let mut waits: Vec<(StreamId, i64)> = waits
+        .filter(|(_, since)| now.saturating_sub(*since) >= RETURNS_NS)
+        .collect();
+    waits.sort_unstable();
+    waits.dedup_by_key(|it| it.0);
+    waits
 }

@@ -10,6 +10,7 @@ use ascend_trace_recording::{StreamId, ThreadId};
 
 use super::events::EventKey;
 use super::ranks::CommKey;
+use super::signals::SignalKey;
 
 /// Largest number of kept tasks of a stream. No runtime has longer queues, so earlier ones are done.
 const MOST: usize = 8192;
@@ -32,8 +33,8 @@ pub(super) enum CompletionCondition {
     Record(EventKey, u32),
     /// A record of an event; generation 0 is the next one.
     Event(EventKey, u32),
-    /// That a notify or a value is set.
-    Signal,
+    /// That a notify or a value is set, if the recording says which.
+    Signal(Option<SignalKey>),
     /// A thread of the program that processes reports.
     Reports,
     /// A function of the program, which a thread of the runtime runs.
@@ -53,6 +54,8 @@ pub(super) struct PendingTask {
     pub(super) begin: i64,
     /// Number of that call in the recording.
     pub(super) call: u32,
+    /// It will have no time, so that nothing is known of its end.
+    pub(super) has_no_time: bool,
 }
 
 /// The tasks of one stream.
@@ -109,6 +112,24 @@ impl Queues {
         let mut busy: Vec<StreamId> = busy.map(|(stream, _)| *stream).collect();
         busy.sort_unstable();
         busy
+    }
+
+    /// Whether a task is not known to be done.
+    pub(super) fn has(&self, place: StreamPosition) -> bool {
+        let queue = self.streams.get(&place.stream);
+        queue.is_some_and(|it| it.place_of(place.sequence).is_some())
+    }
+
+    /// The stream of a record that is not known to be done, and when its call began.
+    pub(super) fn submitted_before(
+        &self,
+        event: EventKey,
+        generation: u32,
+    ) -> Option<(StreamId, i64)> {
+        let place = self.record(event, generation)?;
+        let queue = self.streams.get(&place.stream)?;
+        let entry = queue.entries.get(queue.place_of(place.sequence)?)?;
+        Some((place.stream, entry.begin))
     }
 
     /// The record of a generation, if it is not known to be done.

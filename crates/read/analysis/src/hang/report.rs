@@ -113,6 +113,9 @@ pub struct Culprit {
     pub threads: Vec<u32>,
     /// Streams that wait for it.
     pub streams: Vec<i64>,
+    /// A thread ended such waits before. It is in no call, and its state is not known.
+    #[serde(skip)]
+    pub(super) may_recur: bool,
 }
 
 /// One step from a thread or a stream to the target of its wait.
@@ -172,6 +175,10 @@ pub struct ThreadState {
     pub open_calls: Vec<OpenCall>,
     /// It asks again and again whether something is done.
     pub polls: bool,
+    /// Since when it does so; `null` if it does not.
+    pub polls_since_ns: Option<i64>,
+    /// It has ended, as the system says while the program runs on this host.
+    pub ended: bool,
     /// The state in the kernel of a thread outside AscendCL, while the program runs on this host.
     pub kernel: Option<String>,
     /// The latest last.
@@ -182,7 +189,7 @@ pub struct ThreadState {
     pub culprit: Option<usize>,
 }
 
-/// A stream with tasks that are not known to be done.
+/// A stream with tasks that are not known to be done, or that a thread waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StreamState {
     pub process: u32,
@@ -191,7 +198,7 @@ pub struct StreamState {
     pub stream_id: i64,
     /// Tasks from its head on.
     pub pending: u64,
-    /// The task before which nothing is known to hold it up.
+    /// The task before which nothing is known to hold it up; empty where none is known.
     pub head: String,
     /// The target of the head's wait, or that it runs.
     pub waits_for: String,

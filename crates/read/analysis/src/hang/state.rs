@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use ascend_trace_format::api::{ArgPart, Fact, Role, TaskKind, Untimed, WaitTarget};
-use ascend_trace_recording::{Call, CallId, Ending, Stream, StreamId, TaskId, Trace};
+use ascend_trace_recording::{Call, CallId, Ending, Stream, StreamId, Task, TaskId, Trace};
 
 use super::events::{Events, Recording, holds};
 use super::hosts::Hosts;
 use super::last_activity::ActivityTimes;
 use super::queues::{CompletionCondition, Names, PendingTask, Queues, StreamPosition};
 use super::ranks::{Ranks, Submitted};
+use super::signals::{SignalKey, SignalUse, Signals};
 use super::usual_durations::Lengths;
 use crate::checks::{is_done, proves_stream};
 use crate::dependencies::{runs, streams_of, took_effect};
@@ -24,8 +25,9 @@ pub(super) struct HangState {
     pub(super) ranks: Ranks,
     pub(super) moved: ActivityTimes,
     pub(super) lengths: Lengths,
-    /// By a wait for a notify or a value: what sets it.
-    pub(super) signals: HashMap<StreamPosition, StreamPosition>,
+    pub(super) signals: Signals,
+    /// By a replay that is not known to be done: the host functions and callbacks of its graph.
+    pub(super) hosted: HashMap<StreamPosition, u32>,
     /// Tasks that ran and will have no time.
     pub(super) untimed: u64,
     names: Names,
@@ -52,12 +54,16 @@ impl HangState {
             self.returned(trace, trace.call(id));
         }
         self.queues.settle();
+        self.signals.settle();
+        let queues = &self.queues;
+        self.signals.keep(|wait| queues.has(wait));
         if window.part.is_last {
             trace
                 .open_calls()
                 .iter()
                 .for_each(|call| self.hosts.open(trace, None, call));
-            self.bind_signals(window);
+            self.bind_values(window);
+            self.look_into_graphs(trace);
         }
     }
 
@@ -86,6 +92,12 @@ impl HangState {
             let never = !matches!(task.untimed, Untimed::Timed | Untimed::Lost);
             self.untimed += u64::from(never && needs == CompletionCondition::Device);
         }
+        let used = SignalUse {
+            place,
+            begin: call.begin,
+            call: trace.call_number(task.call),
+        };
+        self.signals.submitted(trace, call, used);
         let entry = PendingTask {
             sequence: task.sequence,
             needs,
@@ -93,10 +105,13 @@ impl HangState {
             thread: call.thread,
             begin: call.begin,
             call: trace.call_number(task.call),
+            has_no_time: !matches!(task.untimed, Untimed::Timed),
         };
         self.queues.push(task.stream, entry);
         if let Some(time) = task.time {
             self.queues.ended(task.stream, task.sequence, time.end);
+            let end = time.end.saturating_add(time.error);
+            self.signals.proved(task.stream, call.begin, end);
         }
     }
 
@@ -112,16 +127,23 @@ impl HangState {
                 self.events.recorded(made, recording, &mut self.queues);
                 CompletionCondition::Record(event, generation.number)
             }
+            (TaskRole::Mark, Some(generation)) if function.role == Role::ResetEvent => {
+                let event = self.events.note(trace, generation.event);
+                let reset = recording(call, Some(submitted.place));
+                self.events.reset(event, reset, call.function);
+                CompletionCondition::Nothing
+            }
             (TaskRole::Mark, _) => CompletionCondition::Nothing,
             (TaskRole::EventWait, Some(generation)) if holds(trace, call) => {
                 let event = self.events.note(trace, generation.event);
-                if generation.number == 0 {
-                    self.events.waits(event, submitted.place);
+                match generation.number {
+                    0 => self.events.waits(event, submitted.place),
+                    number => self.events.awaited(event, number),
                 }
                 CompletionCondition::Event(event, generation.number)
             }
             (TaskRole::EventWait, _) => CompletionCondition::Nothing,
-            (TaskRole::SignalWait, _) => CompletionCondition::Signal,
+            (TaskRole::SignalWait, _) => CompletionCondition::Signal(SignalKey::of(trace, call)),
             (TaskRole::Callback, _) => match function.part(ArgPart::Blocking).is_some() {
                 true => CompletionCondition::Reports,
                 false => {
@@ -159,11 +181,17 @@ impl HangState {
         let meaning = role.meaning();
         if proves_stream(trace, call) {
             let stream = call.stream.into_iter();
-            stream.for_each(|stream| self.queues.proved(stream, call.begin));
+            stream.for_each(|stream| {
+                self.queues.proved(stream, call.begin);
+                self.signals.proved(stream, call.begin, call.end);
+            });
         }
         if meaning.waits == WaitTarget::Device {
             let own = streams_of(trace, call);
-            own.for_each(|stream| self.queues.proved(stream, call.begin));
+            own.for_each(|stream| {
+                self.queues.proved(stream, call.begin);
+                self.signals.proved(stream, call.begin, call.end);
+            });
         }
         let done = u64::from(!function.is(Fact::ZeroWhenDone));
         let is_over = match role {
@@ -173,6 +201,9 @@ impl HangState {
         };
         if let Some(generation) = event.filter(|_| is_over) {
             let event = self.events.note(trace, generation.event);
+            if let Some((stream, before)) = self.queues.submitted_before(event, generation.number) {
+                self.signals.proved(stream, before, call.end);
+            }
             self.queues.recorded(event, generation.number);
         }
         match role {
@@ -195,21 +226,52 @@ impl HangState {
         }
     }
 
-    /// Finds what sets the notifies and values that streams wait for: such calls are never forgotten.
-    fn bind_signals(&mut self, window: &Window<'_>) {
+    /// Finds what sets the values that streams wait for: such calls are never forgotten.
+    fn bind_values(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         for stream in self.queues.busy() {
             for id in trace.stream_tasks(stream) {
-                let is_signal = TaskRole::of(trace, trace.task(*id)) == TaskRole::SignalWait;
-                let set = is_signal
+                let task = trace.task(*id);
+                let key = SignalKey::of(trace, trace.call(task.call));
+                let is_value = TaskRole::of(trace, task) == TaskRole::SignalWait
+                    && key.is_none_or(|it| !it.is_notify);
+                let set = is_value
                     .then(|| released::tasks(trace, &window.dependencies, Node::Task(*id)).next());
                 if let Some(set) = set.flatten() {
                     let place = |id: TaskId| StreamPosition {
                         stream: trace.task(id).stream,
                         sequence: trace.task(id).sequence,
                     };
-                    self.signals.insert(place(*id), place(set));
+                    self.signals.bind(place(*id), place(set));
                 }
+            }
+        }
+    }
+
+    /// Counts the host functions of graphs in replays that are not known to be done.
+    fn look_into_graphs(&mut self, trace: &Trace) {
+        let graph = |task: &Task| {
+            let call = trace.call(task.call);
+            let process = trace.thread(call.thread).process;
+            call.graph.map(|it| (process, it.serial))
+        };
+        let mut hosted: HashMap<_, u32> = HashMap::new();
+        for task in trace.tasks() {
+            let is_node = !trace.runs(task) && TaskRole::of(trace, task) == TaskRole::Callback;
+            if let Some(graph) = graph(task).filter(|_| is_node) {
+                *hosted.entry(graph).or_default() += 1;
+            }
+        }
+        let replays = self.queues.busy().into_iter();
+        let replays = replays.flat_map(|stream| trace.stream_tasks(stream));
+        for task in replays.map(|id| trace.task(*id)) {
+            let known = graph(task).and_then(|it| hosted.get(&it));
+            if let Some(count) = known.filter(|_| trace.runs(task)) {
+                let place = StreamPosition {
+                    stream: task.stream,
+                    sequence: task.sequence,
+                };
+                self.hosted.insert(place, *count);
             }
         }
     }

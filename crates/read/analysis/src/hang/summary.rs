@@ -14,17 +14,26 @@ use super::queues::{CompletionCondition, PendingTask};
 use super::report::{
     Culprit, LastCall, Link, OpenCall, Report, RootKind, StreamState, ThreadState, Verdict,
 };
+use super::sight::{LookAtThreads, ThreadSight};
 use super::state::HangState;
 use super::verdict::verdict;
 use crate::stats::CallSite;
 
 /// The report on all that is known at the end of a recording.
-pub(super) fn report(trace: &Trace, state: &mut HangState, end: i64) -> Report {
+pub(super) fn report(
+    trace: &Trace,
+    state: &mut HangState,
+    end: i64,
+    look: Option<LookAtThreads>,
+) -> Report {
     let words = Labels::of(trace, end);
+    if let Some(look) = look {
+        state.hosts.look(trace, end, look);
+    }
     let gone = |it: StreamId| words.gone(trace.stream(it).process).is_some();
     state.queues.end_all(gone);
     let state = &*state;
-    let progress = Progress::of(trace, state);
+    let progress = Progress::of(trace, state, end);
     let moved = state.moved.last.unwrap_or(end);
     let builder = Builder {
         trace,
@@ -43,7 +52,8 @@ pub(super) fn report(trace: &Trace, state: &mut HangState, end: i64) -> Report {
     report.exit_status = trace.exit_status();
     report.communicators = communicators(trace, state, &progress);
     report.missing = missing(trace, state);
-    report.verdict = verdict(&report, |it| waited(&report, it));
+    let any_works = state.hosts.any_works();
+    report.verdict = verdict(&report, any_works, |it| waited(&report, it));
     match report.verdict {
         Verdict::Hangs | Verdict::Quiet => sorted(report),
         Verdict::Ended | Verdict::Moving => without_culprits(report),
@@ -87,8 +97,18 @@ impl Builder<'_> {
                 .threads
                 .push(self.thread(*thread, host, chain, culprit));
         }
+        let mut listed = HashSet::new();
         for stream in busy {
-            report.streams.extend(self.stream(stream));
+            let state = self.stream(stream);
+            listed.extend(state.is_some().then_some(stream));
+            report.streams.extend(state);
+        }
+        let progress = self.progress;
+        for (stream, since) in progress.awaited() {
+            let process = self.trace.stream(*stream).process;
+            if self.words.gone(process).is_none() && listed.insert(*stream) {
+                report.streams.push(self.awaited(*stream, *since));
+            }
         }
         report.culprits = self.culprits;
         report
@@ -125,6 +145,7 @@ impl Builder<'_> {
     ) -> ThreadState {
         let known = self.trace.thread(thread);
         let process = self.trace.process(known.process);
+        let polls = host.poll(self.words.now).is_some();
         ThreadState {
             process: process.serial,
             pid: process.pid,
@@ -132,8 +153,13 @@ impl Builder<'_> {
             tid: known.tid,
             thread: known.name.clone(),
             open_calls: host.open.iter().map(|it| self.open(it)).collect(),
-            polls: host.poll(self.words.now).is_some(),
-            kernel: None,
+            polls,
+            polls_since_ns: host.asks_since.filter(|_| polls),
+            ended: host.has_ended(),
+            kernel: match &host.sight {
+                ThreadSight::Lives { state, .. } => Some(state.clone()),
+                ThreadSight::Unknown | ThreadSight::Ended => None,
+            },
             last_calls: host.last.iter().map(|it| self.last(it)).collect(),
             chain,
             culprit,
@@ -197,10 +223,31 @@ impl Builder<'_> {
     }
 }
 
+impl Builder<'_> {
+    /// A stream that a thread waits for, and on which nothing is known to be unfinished.
+    fn awaited(&mut self, stream: StreamId, since: i64) -> StreamState {
+        let known = self.trace.stream(stream);
+        let process = self.trace.process(known.process);
+        let (_, culprit) = self.follow().of_stream(stream);
+        let culprit = self.add(culprit, None, Some(known.number()));
+        StreamState {
+            process: process.serial,
+            pid: process.pid,
+            device: known.device,
+            stream_id: known.number(),
+            pending: 0,
+            head: String::new(),
+            waits_for: "not known".to_owned(),
+            submitted_ns: since,
+            culprit: Some(culprit),
+        }
+    }
+}
+
 fn waits_for(words: &Labels<'_>, entry: &PendingTask) -> String {
     match entry.needs {
         CompletionCondition::Event(event, _) => words.event(event),
-        CompletionCondition::Signal => "a signal".to_owned(),
+        CompletionCondition::Signal(_) => "a signal".to_owned(),
         CompletionCondition::Reports => "a callback".to_owned(),
         CompletionCondition::HostFunction => "a host function".to_owned(),
         CompletionCondition::Ranks(..) => "the other ranks".to_owned(),

@@ -12,8 +12,13 @@ const PAUSES: i64 = 3;
 /// Statuses from here on mean a signal.
 const SIGNALLED: i32 = 128;
 
-/// Decides by the culprits. `waited` says how long a thread or stream has waited for one.
-pub(super) fn verdict(report: &Report, waited: impl Fn(&Culprit) -> i64) -> Verdict {
+/// Decides by the culprits. `waited` says how long a thread or stream has waited for one, `any_works` whether a thread
+/// that is in no call is at work.
+pub(super) fn verdict(
+    report: &Report,
+    any_works: bool,
+    waited: impl Fn(&Culprit) -> i64,
+) -> Verdict {
     if report.exit_status == Some(0) {
         return Verdict::Ended;
     }
@@ -21,7 +26,7 @@ pub(super) fn verdict(report: &Report, waited: impl Fn(&Culprit) -> i64) -> Verd
     let hangs = |it: &Culprit| match it.kind {
         // They hang, regardless of other activity.
         RootKind::Cycle => waited(it) >= SHORT_NS,
-        _ => report.quiet_ns >= patience(it, pause),
+        _ => report.quiet_ns >= patience(it, any_works, pause),
     };
     let has_left = report.exit_status.is_some_and(|it| it < SIGNALLED);
     match report.culprits.iter().any(hangs) {
@@ -34,11 +39,13 @@ pub(super) fn verdict(report: &Report, waited: impl Fn(&Culprit) -> i64) -> Verd
 }
 
 /// How long nothing may move before a program counts as hanging. Nanoseconds.
-fn patience(culprit: &Culprit, pause: i64) -> i64 {
+fn patience(culprit: &Culprit, any_works: bool, pause: i64) -> i64 {
     match (culprit.kind, culprit.certain) {
         (_, true) => SHORT_NS,
         // It goes on when that has ended.
         (RootKind::Running | RootKind::Outside | RootKind::Unknown, _) => i64::MAX,
+        // A thread may compute for long before it goes on as it did before.
+        _ if any_works || culprit.may_recur => i64::MAX,
         _ => pause,
     }
 }

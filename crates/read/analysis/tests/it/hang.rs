@@ -1,7 +1,7 @@
 //! Why programs hang: each kind is named, and a program that is slow does not hang.
 
 use ascend_trace_analysis::hang::{
-    Culprit, Hangs, LateRank, Recorded, Report, RootKind, Verdict, late,
+    Culprit, Hangs, LateRank, NamedThread, Recorded, Report, RootKind, ThreadSight, Verdict, late,
 };
 use ascend_trace_analysis::{Fold, Window};
 use ascend_trace_recording::rows::Row;
@@ -91,10 +91,13 @@ fn a_wait_for_an_event_that_is_never_recorded() {
 
 #[test]
 fn the_thread_that_recorded_the_event_before_is_named() {
-    let report = report(
-        "s2: rec(E)[5us] by t2[4us..5us] reset(E)[6us] by t2[5us..6us]
+    let report = report_seen(
+        "s2: rec(E)[5us] by t2[4us..5us]
+         s1: wait(E#1)[6us..7us] by t1[5us..6us]
+         s2: reset(E)[8us] by t2[7us..8us]
          s1: wait(E#0)[?] by t1[10us..11us]
          t1: sync(s1)[13us..20s] | t2: aclrtMalloc(64)[14us..15us]",
+        asleep,
     );
     let culprit = culprit(&report);
     assert_eq!(
@@ -111,6 +114,246 @@ fn the_thread_that_recorded_the_event_before_is_named() {
             .ends_with("thread 1002 is outside AscendCL for 20.0 s"),
         "{culprit:?}"
     );
+}
+
+/// Threads that are in no call sleep.
+fn asleep(threads: &[NamedThread]) -> Vec<ThreadSight> {
+    let lives = ThreadSight::Lives {
+        works: false,
+        state: "it sleeps".to_owned(),
+    };
+    vec![lives; threads.len()]
+}
+
+/// They work.
+fn at_work(threads: &[NamedThread]) -> Vec<ThreadSight> {
+    let lives = ThreadSight::Lives {
+        works: true,
+        state: "it runs on a processor, or is ready to".to_owned(),
+    };
+    vec![lives; threads.len()]
+}
+
+/// They have ended.
+fn over(threads: &[NamedThread]) -> Vec<ThreadSight> {
+    vec![ThreadSight::Ended; threads.len()]
+}
+
+/// The report on a timeline of a program that runs on this host.
+fn report_seen(text: &str, look: fn(&[NamedThread]) -> Vec<ThreadSight>) -> Report {
+    let fold = Hangs::default().looking(Some(look));
+    fold.of(&Window::whole(&broken_off(text)))
+}
+
+#[test]
+fn a_thread_that_computes_may_still_do_what_a_stream_waits_for() {
+    let notify = "s2: aclrtRecordNotify(1)[5us] by t2[4us..5us]
+                  s1: aclrtWaitAndResetNotify(1)[6us..7us] by t1[5us..6us] aclrtWaitAndResetNotify(1)[?] by t1[10us..11us]
+                  t1: sync(s1)[13us..20s]";
+    let event = "s2: A[1us..2us] by t2[0..1us]
+                 s1: wait(E#0)[?] by t1[10us..11us] | t1: sync(s1)[13us..20s]";
+    let rank = "p1.t1: HcclCommInitRootInfo(2,0,1)[0..10us] | p2.t1: HcclCommInitRootInfo(2,1,1)[5us..10us]
+                p1.s1: HcclAllReduce(1,1024)[?] by t1[30us..31us] | p1.t1: sync(s1)[32us..20s]";
+    for (text, kind) in [
+        (notify, RootKind::Unset),
+        (event, RootKind::Unrecorded),
+        (rank, RootKind::Rank),
+    ] {
+        let computes = report_seen(text, at_work);
+        assert_eq!(computes.verdict, Verdict::Quiet, "{computes:#?}");
+        assert_eq!(computes.culprits[0].kind, kind, "{computes:#?}");
+        let sleeps = report_seen(text, asleep);
+        assert_eq!(culprit(&sleeps).kind, kind, "{sleeps:#?}");
+    }
+    // A certain cause hangs, even while a thread works.
+    let cycle =
+        "s1: aclrtWaitAndResetNotify(1)[?] by t1[0..1us] aclrtRecordNotify(1)[?] by t1[1us..2us]
+                 s2: A[4us..5us] by t2[3us..4us] | t1: sync(s1)[13us..20s]";
+    assert_eq!(culprit(&report_seen(cycle, at_work)).kind, RootKind::Cycle);
+}
+
+/// The program has ended, or runs elsewhere.
+#[test]
+fn a_thread_of_which_nothing_is_known_may_do_what_it_did_before() {
+    let text = "s2: aclrtRecordNotify(1)[5us] by t2[4us..5us]
+                s1: aclrtWaitAndResetNotify(1)[6us..7us] by t1[5us..6us] aclrtWaitAndResetNotify(1)[?] by t1[10us..11us]
+                t1: sync(s1)[13us..20s]";
+    let may = report(text);
+    assert_eq!(may.verdict, Verdict::Quiet, "{may:#?}");
+    let advice = &may.culprits[0].advice;
+    assert!(
+        advice.ends_with("thread 1002 is outside AscendCL for 20.0 s"),
+        "{advice}"
+    );
+    // It set another one before.
+    let other = report(&text.replacen("(1)", "(2)", 1).replacen("(1)", "(2)", 1));
+    assert_eq!(culprit(&other).kind, RootKind::Unset);
+}
+
+#[test]
+fn nothing_comes_from_a_thread_that_has_ended() {
+    let text = "s1: wait(E#0)[?] by t1[10us..11us]
+                t1: sync(s1)[13us..5s] | t2: aclrtMalloc(64)[4us..5us]";
+    assert_eq!(report_seen(text, asleep).verdict, Verdict::Quiet);
+    let ended = report_seen(text, over);
+    let certain = culprit(&ended);
+    assert_eq!(
+        (certain.kind, certain.certain),
+        (RootKind::Unrecorded, true)
+    );
+    let said: Vec<bool> = ended.threads.iter().map(|it| it.ended).collect();
+    assert_eq!(said, [false, true], "{ended:#?}");
+    let recorded = report_seen(
+        "s2: rec(E)[5us] by t2[4us..5us]
+         s1: wait(E#1)[6us..7us] by t1[5us..6us] wait(E#0)[?] by t1[10us..11us]
+         t1: sync(s1)[13us..20s]",
+        over,
+    );
+    let advice = &culprit(&recorded).advice;
+    assert!(advice.ends_with("thread 1002 has ended"), "{advice}");
+}
+
+#[test]
+fn a_callback_of_a_thread_that_has_ended() {
+    let text = "s1: aclrtLaunchCallback(1)[?] by t1[10us..11us] A[?] by t1[11us..12us]
+                t1: subscribe(s1,t2)[2us..3us] sync(s1)[13us..20s]
+                t2: aclrtProcessReport(100)[1us..9us]";
+    let ended = report_seen(text, over);
+    let certain = culprit(&ended);
+    assert_eq!((certain.kind, certain.certain), (RootKind::Callback, true));
+    assert_eq!(
+        certain.what,
+        "thread 1002, which subscribed to stream 1, has ended"
+    );
+    let unserved = report_seen(&text.replace("subscribe(s1,t2)[2us..3us] ", ""), over);
+    assert_eq!(
+        culprit(&unserved).what,
+        "thread 1002, which processed reports, has ended, and no other thread does so"
+    );
+    let lives = report_seen(text, asleep);
+    assert_eq!(
+        culprit(&lives).what,
+        "thread 1002, which processes reports, did so last 20.0 s ago"
+    );
+}
+
+#[test]
+fn a_reset_that_took_a_record_back_is_named() {
+    let report = |waits: &str| {
+        report(&format!(
+            "s2: rec(E)[5us] by t1[4us..5us] reset(E)[9us] by t1[8us..9us]
+             s1: {waits} wait(E#0)[?] by t1[10us..11us]
+             t1: sync(s1)[13us..20s]"
+        ))
+    };
+    let taken = report("");
+    assert_eq!(
+        culprit(&taken).what,
+        "event 1 was not recorded after the wait for it; thread 1001 recorded it last, 20.0 s ago on stream 2, \
+         and aclrtResetEvent on stream 2 took that back 20.0 s ago, before a wait for it"
+    );
+    assert!(
+        culprit(&taken)
+            .advice
+            .starts_with("submit the wait before the reset"),
+        "{taken:#?}"
+    );
+    // A wait has used the record.
+    let used = report("wait(E#1)[6us..7us] by t1[5us..6us]");
+    assert_eq!(
+        culprit(&used).what,
+        "event 1 was not recorded after the wait for it; thread 1001 recorded it last, 20.0 s ago on stream 2"
+    );
+}
+
+const LOST: &str = "a notify holds one signal";
+
+#[test]
+fn a_record_while_the_notify_is_set_is_lost() {
+    let behind = |records: &str, waits: &str| {
+        report(&format!(
+            "s1: {records} aclrtRecordNotify(1)[?] by t1[1us..2us]
+             s2: {waits}
+             t1: sync(s1)[4us..5us] sync(s2)[13us..20s]"
+        ))
+    };
+    let first = "aclrtRecordNotify(1)[?] by t1[0..1us]";
+    let twice = "aclrtWaitAndResetNotify(1)[?] by t1[6us..7us] Work[?] by t1[7us..8us] \
+                 aclrtWaitAndResetNotify(1)[?] by t1[8us..9us] Work[?] by t1[9us..10us]";
+    let lost = behind(first, twice);
+    let found = culprit(&lost);
+    assert_eq!(
+        (found.kind, found.certain),
+        (RootKind::Unset, true),
+        "{lost:#?}"
+    );
+    assert!(
+        found.what.contains(LOST) && found.what.contains("a record on stream 1 (call"),
+        "{found:?}"
+    );
+    // The stream records it for itself, in its own order.
+    let own = |tasks: &[&str]| {
+        let tasks = tasks.iter().zip(0..);
+        let tasks = tasks.map(|(it, at)| format!("{it}(1)[?] by t1[{at}us..{}us] ", at + 1));
+        let tasks: String = tasks.collect();
+        report(&format!(
+            "s1: {tasks} Work[?] by t1[9us..10us] | t1: sync(s1)[13us..20s]"
+        ))
+    };
+    let (set, wait) = ("aclrtRecordNotify", "aclrtWaitAndResetNotify");
+    let alone = own(&[set, set, wait, wait]);
+    assert!(culprit(&alone).what.contains(LOST), "{alone:#?}");
+    // By turns none is lost.
+    assert!(running(&own(&[set, wait, set, wait])).starts_with("Work on stream 1"));
+    // The second record may have come after the first wait.
+    let unknown = report(&format!(
+        "s1: {first} aclrtRecordNotify(1)[?] by t1[1us..2us] | s2: {twice} | t1: sync(s2)[13us..20s]"
+    ));
+    assert!(
+        running(&unknown).starts_with("Work on stream 2"),
+        "{unknown:#?}"
+    );
+    let once = "aclrtWaitAndResetNotify(1)[?] by t1[6us..7us] Work[?] by t1[7us..8us]";
+    assert!(running(&behind(first, once)).starts_with("Work on stream 2"));
+}
+
+/// The order of the streams' records and waits is not known.
+#[test]
+fn a_wait_that_does_not_end_has_lost_its_signal() {
+    let text = "s1: aclrtRecordNotify(1)[?] by t1[0..1us] aclrtRecordNotify(1)[?] by t1[1us..2us]
+                s2: aclrtWaitAndResetNotify(1)[?] by t1[2us..3us] aclrtWaitAndResetNotify(1)[?] by t1[3us..4us]
+                s2: aclrtRecordNotify(2)[?] by t1[4us..5us]
+                s3: aclrtWaitAndResetNotify(2)[?] by t1[5us..6us]
+                t1: sync(s2)[13us..20s] | t2: sync(s3)[14us..20s]";
+    let lost = report(text);
+    let found = culprit(&lost);
+    assert_eq!(
+        (found.kind, found.certain),
+        (RootKind::Unset, true),
+        "{lost:#?}"
+    );
+    assert!(found.what.contains(LOST), "{found:?}");
+    assert_eq!(lost.culprits.len(), 1, "{lost:#?}");
+    assert_eq!(found.threads, [1001, 1002]);
+    assert_eq!(lost.streams[0].stream_id, 2, "{lost:#?}");
+    // Work behind it may be what runs.
+    let works = format!("{text} | s2: Work[?] by t1[6us..7us] | s3: Work[?] by t1[7us..8us]");
+    assert!(running(&report(&works)).starts_with("Work on stream"));
+}
+
+#[test]
+fn a_stream_that_a_thread_waits_for_is_always_listed() {
+    let text = "s1: A[1us..9us] by t1[0..1us] | t1: sync(s1)[13us..20s]";
+    let report = report(text);
+    assert_eq!(report.verdict, Verdict::Quiet);
+    assert_eq!(report.culprits[0].kind, RootKind::Unknown, "{report:#?}");
+    let stream = &report.streams[0];
+    let listed = (stream.stream_id, stream.pending, &*stream.waits_for);
+    assert_eq!(listed, (1, 0, "not known"));
+    assert_eq!(report.streams.len(), 1);
+    // It may just be about to return.
+    let soon = report_until(&text.replace("..20s", "..500ms"), 500_000_000);
+    assert!(soon.streams.is_empty(), "{soon:#?}");
 }
 
 /// A thread that prepares its first task.
@@ -158,6 +401,12 @@ fn streams_that_wait_for_each_other() {
     assert_eq!(
         culprit.what,
         "they wait for each other: stream 1 → stream 2 → stream 1"
+    );
+    assert!(
+        culprit
+            .advice
+            .starts_with("submit the record, or what sets the signal"),
+        "{culprit:?}"
     );
 }
 
@@ -225,6 +474,19 @@ fn a_callback_that_its_own_thread_does_not_run() {
     // It waits for a stream that nothing holds up but the callback.
     let itself = served("\nt2: sync(s1)[14us..20s]");
     assert_eq!(culprit(&itself).kind, RootKind::Cycle, "{itself:#?}");
+    assert!(
+        culprit(&itself)
+            .advice
+            .starts_with("process reports in a thread that does nothing else"),
+        "{itself:#?}"
+    );
+    // So does the callback itself.
+    let inside = served("\nt2: aclrtProcessReport(100)[9us..20s] sync(s1)[14us..20s]");
+    assert_eq!(culprit(&inside).kind, RootKind::Cycle, "{inside:#?}");
+    assert_eq!(
+        culprit(&inside).advice,
+        "do not wait for the stream in its callback"
+    );
     // Nobody is subscribed any more: any thread may run it.
     let text = "s1: aclrtLaunchCallback(1)[?] by t1[10us..11us] A[?] by t1[11us..12us]
                 t1: subscribe(s1,t2)[1us..2us] unsubscribe(s1,t2)[3us..4us] sync(s1)[13us..5s]
@@ -450,6 +712,101 @@ fn a_kernel_that_runs_for_long() {
     running(&kernel("3s"));
 }
 
+/// A program with a host function behind a kernel.
+fn before_a_host_function(kernel: &str, usual: &str) -> Report {
+    report(&format!(
+        "s1: gemm[1us..{usual}] by t1[0..1us] {kernel} by t1[10us..11us] hostfunc[?] by t1[12us..13us]
+         t1: sync(s1)[14us..20s]"
+    ))
+}
+
+#[test]
+fn a_host_function_is_named_behind_work_of_which_the_end_is_not_known() {
+    let what = |report: &Report| running(report).to_owned();
+    let short = before_a_host_function("gemm[not-sampled]", "9us");
+    let name = |report: &Report| {
+        let last = &report.threads[0].last_calls;
+        let last = last.last().expect("the launch of the host function");
+        (last.name.clone(), last.call)
+    };
+    let (function, call) = name(&short);
+    assert_eq!(
+        what(&short),
+        format!(
+            "the host function of {function} on stream 1 has not returned, or gemm before it has not ended, for 20.0 s; \
+             gemm has no time; the longest of 1 before took 8.00 µs"
+        )
+    );
+    assert_eq!(short.culprits[0].subject.call, Some(call));
+    assert!(short.culprits[0].advice.contains("stacks of all threads"));
+    // It is usually long, or not known.
+    let long = before_a_host_function("gemm[not-sampled]", "3s");
+    assert_eq!(
+        what(&long),
+        format!(
+            "gemm on stream 1 has not ended, or the host function of {function} behind it has not returned, for 17.0 s; \
+             gemm has no time; the longest of 1 before took 3.00 s"
+        )
+    );
+    let unknown = before_a_host_function("attn[not-sampled]", "9us");
+    assert!(what(&unknown).starts_with("attn on stream 1 has not ended, or the host function of"));
+    // Its time comes when it has ended, so it runs.
+    let runs = before_a_host_function("gemm[?]", "9us");
+    assert_eq!(
+        what(&runs),
+        "gemm on stream 1 has not ended for 20.0 s; the longest of 1 before took 8.00 µs"
+    );
+    // The host function is behind a wait that nothing ends.
+    let stopped = before_a_host_function("gemm[not-sampled] by t1[9us..10us] wait(E#0)[?]", "9us");
+    assert_eq!(culprit(&stopped).kind, RootKind::Unrecorded);
+}
+
+#[test]
+fn tasks_without_times_are_all_that_may_run() {
+    let pending = |count: usize, reason: &str| {
+        let tasks: String = (0..count)
+            .map(|it| format!(" Work[{reason}] by t1[{it}us..{}us]", it + 1))
+            .collect();
+        let report = report(&format!("s1:{tasks} | t1: sync(s1)[14us..20s]"));
+        running(&report).to_owned()
+    };
+    let reason = "not-sampled";
+    assert_eq!(
+        pending(1, reason),
+        "Work on stream 1 has not ended for 20.0 s"
+    );
+    assert_eq!(
+        pending(2, reason),
+        "Work on stream 1, or the task behind it, has not ended for 20.0 s"
+    );
+    assert_eq!(
+        pending(4, reason),
+        "Work on stream 1, or one of 3 tasks behind it, has not ended for 20.0 s"
+    );
+    assert_eq!(pending(4, "?"), "Work on stream 1 has not ended for 20.0 s");
+}
+
+#[test]
+fn the_host_function_of_a_graph_is_named() {
+    let replayed = |node: &str| {
+        let report = report(&format!(
+            "s1 by t1: Work[captured] of g1 {node}[captured] of g1
+             s1: graph[?] by t1[3us..4us] of g1 | t1: sync(s1)[14us..20s]"
+        ));
+        let culprit = &report.culprits[0];
+        (running(&report).to_owned(), culprit.advice.clone())
+    };
+    let (what, advice) = replayed("hostfunc");
+    assert!(
+        what.contains(", a graph with a host function, on stream 1 has not ended"),
+        "{what}"
+    );
+    assert!(advice.contains("stacks of all threads"), "{advice}");
+    let (what, advice) = replayed("Other");
+    assert!(!what.contains("host function"), "{what}");
+    assert!(!advice.contains("stacks"), "{advice}");
+}
+
 /// The running task for which a program waits that does not hang.
 #[track_caller]
 fn running(report: &Report) -> &str {
@@ -558,6 +915,10 @@ fn a_host_function_that_waits_for_its_own_stream_hangs() {
         culprit.what,
         "they wait for each other: stream 1 → thread 1002 → stream 1"
     );
+    assert_eq!(
+        culprit.advice,
+        "do not wait for the stream in its host function"
+    );
     // A worker of the program has the program's name, or worked before.
     let worker = in_host_function("sync(s1)[15us..20s]", "app");
     assert!(running(&worker).contains("host function"), "{worker:#?}");
@@ -611,7 +972,21 @@ fn what_only_asks_moves_nothing() {
     let culprit = culprit(&report);
     assert_eq!(culprit.kind, RootKind::Unrecorded, "{report:#?}");
     assert!(report.threads[0].polls);
+    // It asked after a pause.
+    assert_eq!(report.threads[0].polls_since_ns, Some(19_000_000_000));
     assert_eq!(report.moved_ns, 1_000);
+    let loops: String = (1..=78)
+        .map(|it| format!(" query(s1)[{0}ms..{0}ms]=1", 500 * it + 1))
+        .collect();
+    let loops = report_until(
+        &format!("s1: wait(E#0)[?] by t1[0..1us] | t1: aclrtMalloc(64)[2us..3us]{loops}"),
+        39_100_000_000,
+    );
+    assert_eq!(
+        loops.threads[0].polls_since_ns,
+        Some(501_000_000),
+        "{loops:#?}"
+    );
 }
 
 #[test]

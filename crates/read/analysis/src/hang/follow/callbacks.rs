@@ -6,11 +6,12 @@ use ascend_trace_recording::{StreamId, ThreadId};
 use super::super::hosts::Host;
 use super::super::queues::PendingTask;
 use super::super::report::{Culprit, RootKind, Subject};
-use super::Follow;
+use super::{Follow, ServedBy};
 
 const RUNS: &str = "wait, or look at the stack of that thread: the function is at work or stuck";
 
-const ADVICE: &str = "process reports in a thread that does nothing else and waits for no stream";
+pub(super) const ADVICE: &str =
+    "process reports in a thread that does nothing else and waits for no stream";
 
 impl Follow<'_> {
     /// A stream has reached a callback.
@@ -25,18 +26,27 @@ impl Follow<'_> {
             let host = hosts.get(*thread);
             host.is_some_and(|it| it.is_blocked(self.trace))
         };
+        let has_ended = |thread: &ThreadId| hosts.get(*thread).is_some_and(Host::has_ended);
+        let (ended, servers): (Vec<ThreadId>, Vec<ThreadId>) =
+            servers.into_iter().partition(has_ended);
         match servers
             .iter()
             .find(|it| !is_blocked(it))
             .or(servers.first())
         {
-            None => self.no_server(stream, entry, about),
+            None => self.no_server(stream, entry, about, ended.first().copied()),
             Some(server) if is_blocked(server) => {
                 let thread = self.words.thread(*server);
                 let role = match hosts.subscriber(stream) {
                     Some(_) => "is subscribed to the stream",
                     None => "processes reports",
                 };
+                let reports = hosts.get(*server).and_then(|it| it.reporting(self.trace));
+                let by = match reports {
+                    Some(_) => ServedBy::Callback,
+                    None => ServedBy::Reports,
+                };
+                self.served = Some((self.path.len(), by));
                 self.link(
                     self.words.about_thread(*server),
                     format!("{thread}, which {role}, waits itself"),
@@ -82,13 +92,27 @@ impl Follow<'_> {
     }
 
     /// No thread of the recording can run the callback.
-    fn no_server(&self, stream: StreamId, entry: &PendingTask, about: Subject) -> Culprit {
-        let what = match self.state.hosts.subscriber(stream) {
-            Some(_) => format!(
+    fn no_server(
+        &self,
+        stream: StreamId,
+        entry: &PendingTask,
+        about: Subject,
+        ended: Option<ThreadId>,
+    ) -> Culprit {
+        let subscriber = self.state.hosts.subscriber(stream);
+        let what = match (subscriber, ended.map(|it| self.words.thread(it))) {
+            (Some(_), Some(thread)) => format!(
+                "{thread}, which subscribed to {}, has ended",
+                self.words.stream(stream)
+            ),
+            (None, Some(thread)) => {
+                format!("{thread}, which processed reports, has ended, and no other thread does so")
+            }
+            (Some(_), None) => format!(
                 "the thread that subscribed to {} has made no call",
                 self.words.stream(stream)
             ),
-            None => "no thread of the program processes reports".to_owned(),
+            (None, None) => "no thread of the program processes reports".to_owned(),
         };
         let certain = self.all_wait(self.trace.stream(stream).process);
         Culprit {

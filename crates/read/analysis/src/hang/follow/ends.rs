@@ -3,11 +3,21 @@
 use ascend_trace_recording::units::duration;
 use ascend_trace_recording::{StreamId, ThreadId};
 
-use super::super::events::EventKey;
-use super::super::hosts::PastCall;
+use super::super::events::{EventKey, EventState};
+use super::super::hosts::{Host, PastCall};
 use super::super::queues::{CompletionCondition, PendingTask};
 use super::super::report::{Culprit, RootKind, Subject};
+use super::super::signals::SignalKey;
 use super::Follow;
+
+/// A task that took that many times longer than any before, and this time, has most likely ended. Nanoseconds.
+const TIMES_LONGER: i64 = 10;
+const AT_LEAST_NS: i64 = 1_000_000_000;
+
+const AT_WORK: &str = "wait, or look at its inputs: the device is at work or stuck";
+
+const STACKS: &str = "look at the stacks of all threads: the function works, sleeps, or waits, for example for a lock of the \
+                      thread that waits for it";
 
 impl Follow<'_> {
     pub(super) fn culprit(
@@ -28,6 +38,7 @@ impl Follow<'_> {
             advice,
             threads: Vec::new(),
             streams: Vec::new(),
+            may_recur: false,
         }
     }
 
@@ -49,6 +60,8 @@ impl Follow<'_> {
         let name = self.words.event(event);
         let (last, failed) = (state.and_then(|it| it.last), state.and_then(|it| it.failed));
         let failed = failed.filter(|it| it.begin > entry.begin);
+        let taken_back = state.and_then(EventState::taken_back);
+        let taken_back = taken_back.filter(|(reset, _)| reset.begin <= entry.begin);
         let mut what = format!("{name} was not recorded after the wait for it");
         let mut about = Subject {
             event: Some(event.1),
@@ -64,6 +77,15 @@ impl Follow<'_> {
             let stream = last.place.map(|it| self.words.stream(it.stream));
             let stream = stream.map_or_else(String::new, |it| format!(" on {it}"));
             what += &format!("; {thread} recorded it last, {ago} ago{stream}");
+            if let Some((reset, function)) = taken_back {
+                let stream = reset.place.map(|it| self.words.stream(it.stream));
+                let on = stream.map_or_else(String::new, |it| format!(" on {it}"));
+                what += &format!(
+                    ", and {}{on} took that back {} ago, before a wait for it",
+                    self.trace.function(function).name,
+                    self.words.ago(reset.begin)
+                );
+            }
             about = Subject {
                 event: Some(event.1),
                 ..self.words.about_thread(last.thread)
@@ -75,29 +97,70 @@ impl Follow<'_> {
             what += "; calls were lost, which may have";
         }
         let certain = self.all_wait(event.0);
+        let advice = match taken_back {
+            Some(_) => "submit the wait before the reset, or record the event once more",
+            None => "record the event before the wait is submitted",
+        };
         let advice = match last.map(|it| self.doing(it.thread)) {
-            Some(doing) => format!("record the event before the wait is submitted; {doing}"),
-            None => "record the event before the wait is submitted".to_owned(),
+            Some(doing) => format!("{advice}; {doing}"),
+            None => advice.to_owned(),
         };
         Culprit {
             code: failed.map(|it| it.code),
             since_ns: Some(entry.begin),
+            may_recur: last.is_some_and(|it| self.may_recur(it.thread)),
             ..self.culprit((RootKind::Unrecorded, certain), about, what, advice)
         }
     }
 
-    /// Nothing sets the signal that a stream waits for.
-    pub(super) fn unset(&self, subject: Subject, entry: &PendingTask) -> Culprit {
+    /// Whether a thread that did something before may do it again: it is in no call, and the system says nothing of it.
+    fn may_recur(&self, thread: ThreadId) -> bool {
+        let host = self.state.hosts.get(thread);
+        host.is_some_and(Host::is_out_of_sight)
+    }
+
+    /// Nothing sets the signal that a stream waits for. `is_taken`: there is a record for the wait, and it is done.
+    pub(super) fn unset(
+        &self,
+        subject: Subject,
+        entry: &PendingTask,
+        key: Option<SignalKey>,
+        is_taken: bool,
+    ) -> Culprit {
         let process = self.trace.process_numbered(subject.process);
         let certain = process.is_some_and(|it| self.all_wait(it));
-        let what = format!(
-            "nothing in the recording sets what {} waits for",
-            entry.name
-        );
-        let advice = "submit what sets the signal; a device or a process outside the recording may do it as well";
+        let lost = key.and_then(|it| self.state.signals.lost(it));
+        let name = &entry.name;
+        let what = match (lost, is_taken) {
+            (Some(lost), _) => format!(
+                "nothing sets what {name} waits for: a notify holds one signal, and a record on {} (call {}, {} ago) came while it \
+                 was set",
+                self.words.stream(lost.place.stream),
+                lost.call,
+                self.words.ago(lost.begin)
+            ),
+            (None, true) => format!(
+                "{name} is not over, although the notify was recorded for each wait: a notify holds one signal, and a record that \
+                 comes while it is set is lost"
+            ),
+            (None, false) => format!("nothing in the recording sets what {name} waits for"),
+        };
+        let is_lost = lost.is_some() || is_taken;
+        let advice = match is_lost {
+            true => "let the stream that records the notify wait until its last signal was taken",
+            false => {
+                "submit what sets the signal; a device or a process outside the recording may do it as well"
+            }
+        };
+        let setter = key.and_then(|it| self.state.signals.setter(it));
+        let advice = match setter.map(|it| self.doing(it)) {
+            Some(doing) => format!("{advice}; {doing}"),
+            None => advice.to_owned(),
+        };
         Culprit {
             since_ns: Some(entry.begin),
-            ..self.culprit((RootKind::Unset, certain), subject, what, advice.to_owned())
+            may_recur: setter.is_some_and(|it| self.may_recur(it)),
+            ..self.culprit((RootKind::Unset, certain), subject, what, advice)
         }
     }
 
@@ -107,38 +170,127 @@ impl Follow<'_> {
         entry.begin.max(ended.unwrap_or(i64::MIN))
     }
 
-    /// A task that nothing holds up has not ended.
+    /// A task that nothing holds up has not ended. Of one without a time this is not known: then a task behind it may hold the
+    /// stream as well.
     pub(super) fn running(&self, stream: StreamId, entry: &PendingTask) -> Culprit {
         let since = self.due(stream, entry);
-        let known = self.state.lengths.of(&entry.name);
-        let (name, ago) = (self.words.stream(stream), self.words.ago(since));
-        let (what, advice) = match entry.needs {
-            CompletionCondition::HostFunction => (
+        let is_before = |it: &&PendingTask| self.before.is_none_or(|before| it.sequence < before);
+        let may_be_over = entry.has_no_time && entry.needs != CompletionCondition::HostFunction;
+        let next = self.progress.host_work_behind(stream, entry);
+        let next = next.filter(|it| may_be_over && is_before(it));
+        let name = self.words.stream(stream);
+        let own = Self::state_of(entry);
+        let for_long = format!("for {}", self.words.ago(since));
+        let usual = self.usual(entry);
+        let no_time = format!("; {} has no time", entry.name);
+        let (about, what, advice) = match next {
+            // Tasks that are usually short have ended, most likely.
+            Some(next) if self.are_short(stream, entry, next, since) => (
+                next,
                 format!(
-                    "the host function of {} on {name} has not returned for {ago}",
-                    entry.name
+                    "{} on {name} {}, or {} before it {}, {for_long}{no_time}{usual}",
+                    self.noun(stream, next),
+                    Self::state_of(next),
+                    entry.name,
+                    own
                 ),
-                "wait, or look at the stacks of all threads: the function works, sleeps, or waits, for example for a lock of the thread that waits for it",
+                self.running_advice(stream, next),
             ),
-            _ => (
-                format!("{} on {name} has not ended for {ago}", entry.name),
-                "wait, or look at its inputs: the device is at work or stuck",
+            Some(next) => (
+                entry,
+                format!(
+                    "{} on {name} {own}, or {} behind it {}, {for_long}{no_time}{usual}",
+                    self.noun(stream, entry),
+                    self.noun(stream, next),
+                    Self::state_of(next)
+                ),
+                format!("{AT_WORK}; or {}", self.running_advice(stream, next)),
             ),
+            None => {
+                let more = self.progress.work_behind(stream, entry).filter(is_before);
+                let more = match more.filter(|_| may_be_over).count() {
+                    0 => String::new(),
+                    1 => ", or the task behind it,".to_owned(),
+                    more => format!(", or one of {more} tasks behind it,"),
+                };
+                (
+                    entry,
+                    format!(
+                        "{} on {name}{more} {own} {for_long}{usual}",
+                        self.noun(stream, entry)
+                    ),
+                    self.running_advice(stream, entry),
+                )
+            }
         };
-        let usual = known.map_or_else(String::new, |it| {
-            let longest = duration(it.longest_ns);
-            format!("; the longest of {} before took {longest}", it.count)
-        });
-        let about = self.about_entry(stream, entry);
         Culprit {
             since_ns: Some(since),
             ..self.culprit(
                 (RootKind::Running, false),
-                about,
-                what + &usual,
-                advice.to_owned(),
+                self.about_entry(stream, about),
+                what,
+                advice,
             )
         }
+    }
+
+    /// Whether a task and the work between it and a later task have taken much less time before than has passed now.
+    fn are_short(
+        &self,
+        stream: StreamId,
+        entry: &PendingTask,
+        next: &PendingTask,
+        since: i64,
+    ) -> bool {
+        let passed = self.words.now.saturating_sub(since);
+        let between = self.progress.work_behind(stream, entry);
+        let between = between.filter(|it| it.sequence < next.sequence);
+        [entry].into_iter().chain(between).all(|it| {
+            let known = self.state.lengths.of(&it.name);
+            let usual = known.map(|it| it.longest_ns.saturating_mul(TIMES_LONGER));
+            usual.is_some_and(|usual| passed >= usual.saturating_add(AT_LEAST_NS))
+        })
+    }
+
+    /// A task, as the subject of a sentence.
+    fn noun(&self, stream: StreamId, entry: &PendingTask) -> String {
+        match entry.needs {
+            CompletionCondition::HostFunction => format!("the host function of {}", entry.name),
+            CompletionCondition::Reports => format!("the callback of {}", entry.name),
+            _ => match self.progress.host_functions(stream, entry) {
+                0 => entry.name.to_string(),
+                1 => format!("{}, a graph with a host function,", entry.name),
+                many => format!("{}, a graph with {many} host functions,", entry.name),
+            },
+        }
+    }
+
+    fn state_of(entry: &PendingTask) -> &'static str {
+        match entry.needs {
+            CompletionCondition::HostFunction | CompletionCondition::Reports => "has not returned",
+            _ => "has not ended",
+        }
+    }
+
+    fn running_advice(&self, stream: StreamId, entry: &PendingTask) -> String {
+        let runs_on_host = matches!(
+            entry.needs,
+            CompletionCondition::HostFunction | CompletionCondition::Reports
+        );
+        match (runs_on_host, self.progress.host_functions(stream, entry)) {
+            (true, _) => format!("wait, or {STACKS}"),
+            (false, 0) => AT_WORK.to_owned(),
+            (false, _) => format!("{AT_WORK}, or a host function of the graph is: {STACKS}"),
+        }
+    }
+
+    /// The longest time of earlier tasks of this name.
+    fn usual(&self, entry: &PendingTask) -> String {
+        let known = self.state.lengths.of(&entry.name);
+        known.map_or_else(String::new, |it| {
+            let longest = duration(it.longest_ns);
+            format!("; the longest of {} before took {longest}", it.count)
+        })
     }
 
     /// The tasks of a stream were stopped.
@@ -214,6 +366,9 @@ impl Follow<'_> {
     pub(super) fn doing(&self, thread: ThreadId) -> String {
         let name = self.words.thread(thread);
         let host = self.state.hosts.get(thread);
+        if host.is_some_and(Host::has_ended) {
+            return format!("{name} has ended");
+        }
         let open = host.and_then(|it| it.blocked_in(self.trace));
         match (open, host.and_then(|it| it.last.back())) {
             (Some(open), _) => {

@@ -7,7 +7,7 @@ use ascend_trace_recording::{StreamId, ThreadId};
 
 use super::super::queues::PendingTask;
 use super::super::report::Culprit;
-use super::Follow;
+use super::{Follow, ServedBy};
 
 impl Follow<'_> {
     /// A stream has reached a function on the host.
@@ -26,6 +26,7 @@ impl Follow<'_> {
         );
         let role = format!("{name}, which runs it, waits itself");
         self.link(self.words.about_thread(thread), role);
+        self.served = Some((self.path.len(), ServedBy::HostFunction));
         self.thread(thread)
     }
 

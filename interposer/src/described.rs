@@ -1,4 +1,4 @@
-//! Descriptions that lie in the program's memory: an argument leads to them.
+//! Descriptions in the program's memory: an argument leads to them.
 
 use crate::readable_memory;
 

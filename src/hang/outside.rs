@@ -193,7 +193,7 @@ mod tests {
         drop(end);
         slept.join().unwrap();
         worked.join().unwrap();
-        // If none of them lives, their states are not known.
+        // The states of threads that have ended are not known.
         let gone = [sleeper, worker];
         assert_eq!(look(&gone), [const { ThreadSight::Unknown }; 2]);
     }

@@ -305,7 +305,7 @@ fn a_record_while_the_notify_is_set_is_lost() {
     assert!(culprit(&alone).what.contains(LOST), "{alone:#?}");
     // By turns none is lost.
     assert!(running(&own(&[set, wait, set, wait])).starts_with("Work on stream 1"));
-    // The second record may have come after the first wait.
+    // The first wait may be earlier than the second record.
     let unknown = report(&format!(
         "s1: {first} aclrtRecordNotify(1)[?] by t1[1us..2us] | s2: {twice} | t1: sync(s2)[13us..20s]"
     ));

@@ -175,7 +175,11 @@ mod tests {
         let (sleeper, slept) = thread("sleeper", move || {
             let _ = ended.recv();
         });
-        let (worker, worked) = thread("worker", || while !STOP.load(Ordering::Relaxed) {});
+        let (worker, worked) = thread("worker", || {
+            while !STOP.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
         let (other, over) = thread("other", || {});
         over.join().unwrap();
         let all = [sleeper.clone(), worker.clone(), other.clone()];

@@ -63,7 +63,7 @@ impl Pairs {
             0 => format!("{}, {all} times", found.what),
             _ => {
                 let timed = count(found.count);
-                format!("{}, {all} times, of which {timed} have times", found.what)
+                format!("{}, {all} times ({timed} have times)", found.what)
             }
         };
         Finding {

@@ -63,7 +63,7 @@ pub struct Finding {
     pub begin_ns: i64 => column("begin_ns", Moment, |it: &Self| it.begin_ns.into(), "the begin of the first call").exported("begin_ns");
     pub end_ns: i64 => column("end_ns", Moment, |it: &Self| it.end_ns.into(), "the end of the last call").exported("end_ns");
     pub total_ns: i64 => column("total_ns", Duration, |it: &Self| it.total_ns.into(), "the time of all calls").view("total", 0).exported("total_ns");
-    pub saved_ns: Option<i64> => column("saved_ns", Duration, |it: &Self| it.saved_ns.into(), "of a cost: by how much the program would be shorter with the change of [CHECKS.md](CHECKS.md), by the simulation of [what-if](ANALYSIS.md#what-if); of `pageable-copy`, at most; `null` if that is not known");
+    pub saved_ns: Option<i64> => column("saved_ns", Duration, |it: &Self| it.saved_ns.into(), "of a cost: by how much the program would be shorter with the change of [CHECKS.md](CHECKS.md), by [what-if](ANALYSIS.md#what-if); of `pageable-copy`, at most; `null` if that is not known");
     pub saved_error_ns: Option<i64> => column("saved_error_ns", Duration, |it: &Self| it.saved_error_ns.into(), "how far that may be off");
     pub site: Site => column("site", Nested, |it: &Self| Value::row(&it.site), "the first call: `call` (its number in `calls.csv`), `name`, `tid`, `begin_ns`, and its [call site](#call-sites)");
     => column("", Id, |it: &Self| it.site.call.into(), "number of the first call").exported("call");

@@ -137,7 +137,7 @@ pub struct StageStats {
     pub calls: u64 => column("calls", Count, |it: &Self| it.calls.into(), "its calls that pass messages").shown("calls", 80);
     pub split: u64 => column("split", Count, |it: &Self| it.split.into(), "calls of these with a known wait").text("split").if_any(|it: &Self| it.split < it.calls);
     pub active_ns: i64 => column("active_ns", Duration, |it: &Self| it.active_ns.into(), "from the begin of the first timed task of the process to the end of its last one").json::<i64>().shown("first to last task", 0);
-    => column("waiting_ns", Duration, |it: &Self| it.waiting().map(|it| it.0).into(), "time in which messages waited for the other rank to begin; waits at the same time count once; the least if `split` is less than `calls`; `null` if no wait is known").json::<Option<i64>>();
+    => column("waiting_ns", Duration, |it: &Self| it.waiting().map(|it| it.0).into(), "time in which messages waited for the other rank; waits at the same time count once; the least if `split` is less than `calls`; `null` if no wait is known").json::<Option<i64>>();
     => column("waiting_error_ns", Duration, |it: &Self| it.waiting().map(|it| it.1).into(), "by how much it may be off").json::<Option<i64>>();
     => column("", Duration, |it: &Self| it.shown_waiting(), "the wait and its error").shown("waits in messages", 0);
     => column("waiting_share", Share, |it: &Self| it.waiting_share().into(), "the same as a part of `active_ns`").json::<Option<f64>>().shown("waits %", 0);

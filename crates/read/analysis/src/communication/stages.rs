@@ -21,7 +21,7 @@ enum FirstMessage {
 
 /// A rank in a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct PipelinePlace {
     first: u64,
     stage: u32,
 }
@@ -68,7 +68,7 @@ impl Stages {
     pub(super) fn of(&self, group: usize) -> BTreeMap<u64, u32> {
         let ranks = self.firsts.range((group, 0)..=(group, u64::MAX));
         let places = ranks.filter_map(|((_, rank), _)| Some((*rank, self.place(group, *rank)?)));
-        let places: BTreeMap<u64, Place> = places.collect();
+        let places: BTreeMap<u64, PipelinePlace> = places.collect();
         let first = |rank: &u64| places.get(rank).map(|it| it.first);
         // Ranks with messages between them are one pipeline only if it has one first stage.
         let mut doubtful = BTreeSet::new();
@@ -84,11 +84,11 @@ impl Stages {
         certain.map(|(rank, place)| (rank, place.stage)).collect()
     }
 
-    fn place(&self, group: usize, rank: u64) -> Option<Place> {
+    fn place(&self, group: usize, rank: u64) -> Option<PipelinePlace> {
         let (mut first, mut stage) = (rank, 0);
         loop {
             match self.firsts.get(&(group, first))? {
-                FirstMessage::Sent => return Some(Place { first, stage }),
+                FirstMessage::Sent => return Some(PipelinePlace { first, stage }),
                 FirstMessage::Exchanged => return None,
                 FirstMessage::ReceivedFrom(source) => {
                     first = *source;

@@ -146,7 +146,7 @@ fn report_seen(text: &str, look: fn(&[NamedThread]) -> Vec<ThreadSight>) -> Repo
 }
 
 #[test]
-fn a_thread_that_computes_may_still_do_what_a_stream_waits_for() {
+fn a_thread_that_computes_may_still_set_a_signal() {
     let notify = "s2: aclrtRecordNotify(1)[5us] by t2[4us..5us]
                   s1: aclrtWaitAndResetNotify(1)[6us..7us] by t1[5us..6us] aclrtWaitAndResetNotify(1)[?] by t1[10us..11us]
                   t1: sync(s1)[13us..20s]";
@@ -174,7 +174,7 @@ fn a_thread_that_computes_may_still_do_what_a_stream_waits_for() {
 
 /// The program has ended, or runs elsewhere.
 #[test]
-fn a_thread_of_which_nothing_is_known_may_do_what_it_did_before() {
+fn a_thread_in_an_unknown_state_may_record_again() {
     let text = "s2: aclrtRecordNotify(1)[5us] by t2[4us..5us]
                 s1: aclrtWaitAndResetNotify(1)[6us..7us] by t1[5us..6us] aclrtWaitAndResetNotify(1)[?] by t1[10us..11us]
                 t1: sync(s1)[13us..20s]";

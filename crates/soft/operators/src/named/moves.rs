@@ -78,7 +78,7 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
         let out = call.output(all.output())?;
         let front = front(all, x.rank())?;
         if let Some(edge) = edge(all)? {
-            return arranged(call, &x, &out, edges(front, &x.shape().to_vec(), edge));
+            return arranged(call, &x, &out, edges(front, x.shape(), edge));
         }
         let value = match value {
             Some(value) => value.shaped(&[])?,
@@ -96,9 +96,7 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
         let (grad, out) = (all.operand(call, 0)?, call.output(all.output())?);
         let front = front(all, out.rank())?;
         match edge(all)? {
-            Some(edge) => {
-                gathered_back(call, &grad, &out, edges(front, &out.shape().to_vec(), edge))
-            }
+            Some(edge) => gathered_back(call, &grad, &out, edges(front, out.shape(), edge)),
             None => {
                 let begin: Vec<i64> = front.iter().map(|it| -it).collect();
                 shapes::placed(call, &grad, &begin, &out)

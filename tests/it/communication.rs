@@ -292,7 +292,8 @@ fn messages_of_a_group_have_no_times() {
     let known = folder.path().join("root").display().to_string();
     let words = ["all", &known, "10", "-1", "2", "grouped"];
     let run = Run::new(&program("ranks")).words(&words);
-    let recording = run.options(&["--timing", "events"]).compared();
+    let recording = run.options(&["--timing", "events"]).traced();
+    assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
     let tables = Tables::of(&recording);
     let reasons = tables.tasks.iter().map(|task| {
         let untimed = task.text("untimed").to_owned();

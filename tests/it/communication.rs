@@ -439,9 +439,6 @@ fn stages_of_a_pipeline_wait_as_the_log_has_it() {
     let messages = 2 * (RANKS - 1) * MICRO_BATCHES;
     let bytes = number(row(&document, "HcclBatchSendRecv"), "bytes");
     assert_eq!(bytes, 2 * messages * 4096, "{document}");
-    // The others wait for the slow stage.
-    let share = |at: usize| stages[at]["waiting_share"].as_f64().unwrap();
-    assert!(share(1) < share(0) && share(1) < share(2), "{stages:?}");
     let calls = Tables::of(&recording).calls;
     let mut own = calls
         .iter()

@@ -121,7 +121,7 @@ fn judge_last(row: &Value, truth: &[TrueRound]) {
     }
     let (rank, (count, _)) = lasts.iter().max_by_key(|it| it.1.1).unwrap();
     // The busy machine of a test may hold up any rank: the log says which one was late.
-    if *count * 5 >= truth.len() * 4 {
+    if *count * 20 >= truth.len() * 19 {
         assert_eq!(number(row, "last_rank") as u64, *rank, "{lasts:?}: {row}");
         assert_eq!(row["late_rank"], *rank, "{lasts:?}: {row}");
     }

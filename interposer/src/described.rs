@@ -10,10 +10,10 @@ pub(crate) fn place<T>(array: usize, index: usize) -> usize {
     }
 }
 
-/// A description that the program passed to the call. `None` without memory.
+/// A description that the program passed to the call. `None` without an address, and where an engine's calls may pass another value.
 pub(crate) fn read<T: Copy>(address: usize) -> Option<T> {
     let is_there = address != 0 && readable_memory::is_there(address, size_of::<T>());
-    // SAFETY: the memory is mapped. The table gives such kinds only to arguments that lead to descriptions for a tool to
-    // read. All fields of these are integers.
+    // SAFETY: the table gives such kinds only to arguments that lead to descriptions, which the call or a tool reads. Where a call
+    // may pass another value, the memory was checked above. All fields are integers.
     is_there.then(|| unsafe { core::ptr::read_unaligned(address as *const T) })
 }

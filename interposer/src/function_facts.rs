@@ -64,6 +64,12 @@ const fn is_followed(function: &Function) -> bool {
         || matches!(role.context, ObjectUse::Gives)
         || matches!(function.role, Role::LastTaskId | Role::UnloadKernels)
         || function.facts.has(Fact::Profiles)
+        || bounds_group(function)
+}
+
+/// Whether a group of collectives begins or ends with it.
+const fn bounds_group(function: &Function) -> bool {
+    function.facts.has(Fact::BeginsGroup) || function.facts.has(Fact::EndsGroup)
 }
 
 /// Whether calls of the function with this id are followed also while no recorder is attached.
@@ -96,8 +102,7 @@ pub(crate) const fn traits_of(function: &Function) -> Traits {
             || function.event.is_some()
             || function.names.is_some()
             || function.facts.has(Fact::Profiles)
-            || function.facts.has(Fact::BeginsGroup)
-            || function.facts.has(Fact::EndsGroup),
+            || bounds_group(function),
         is_runtime: is_in(function, UPPER) || is_in(function, LOWER),
         is_lasting: lasts(function),
         is_followed: is_followed(function),

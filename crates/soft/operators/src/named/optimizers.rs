@@ -1,7 +1,7 @@
 //! Steps of the optimizers that not every framework has. The inputs that they change come first, as far as a card has them first.
 
 use super::NamedOperator;
-use super::updates::{put, step};
+use super::updates::{self, put, step};
 use crate::functions::{larger, sign};
 use softacl_base::arguments::Arguments;
 use softacl_base::call::Call;
@@ -19,8 +19,8 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     ("ApplyAdaMaxD", adamax),
     ("ApplyAdadelta", adadelta),
     ("ApplyAdadeltaD", adadelta),
-    ("ApplyAdagradV2", adagrad),
-    ("ApplyAdagradV2D", adagrad),
+    ("ApplyAdagradV2", updates::adagrad),
+    ("ApplyAdagradV2D", updates::adagrad),
     ("ApplyAdamWithAmsgradV2", |call, all| {
         step(
             call,
@@ -211,26 +211,6 @@ fn adadelta(call: &mut Call, all: &Arguments<'_>) -> Outcome {
             let update = (square_of_updates + eps).sqrt() / (square + eps).sqrt() * grad;
             let square_of_updates = decay * square_of_updates + (1.0 - decay) * update * update;
             [weight - rate * update, square, square_of_updates]
-        },
-    )
-}
-
-fn adagrad(call: &mut Call, all: &Arguments<'_>) -> Outcome {
-    let keeps_square = all.attributes.integer("update_slots", 1) == 0;
-    let eps = all.attributes.float("epsilon");
-    step(
-        call,
-        all,
-        [0, 1],
-        3,
-        [2],
-        move |[weight, square], grad, [rate]| {
-            let square = if keeps_square {
-                square
-            } else {
-                square + grad * grad
-            };
-            [weight - rate * grad / (square.sqrt() + eps), square]
         },
     )
 }

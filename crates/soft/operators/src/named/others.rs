@@ -7,6 +7,7 @@ use softacl_base::arguments::Arguments;
 use softacl_base::call::Call;
 use softacl_base::code::Outcome;
 use softacl_base::formula::float;
+use softacl_base::operand::Operand;
 use softacl_base::status::require;
 
 pub(super) const OPERATORS: &[NamedOperator] = &[
@@ -35,37 +36,15 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
             "the output's shape is not the input's",
         )?;
         let operations = 2 * (x.elements() * size) as u64;
-        call.dense(
-            vec![x],
-            vec![out],
-            operations,
-            move |values: &[Vec<f64>]| {
-                let matrices = values[0].chunks((size * size).max(1));
-                vec![
-                    matrices
-                        .flat_map(|elements| Matrix { size, elements }.inverse())
-                        .collect(),
-                ]
-            },
-        )
+        of_matrices(call, (x, size), out, operations, |it| it.inverse())
     }),
     ("MatrixDeterminant", |call, all| {
         let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
         let size = algebra::square(&x)?;
         let operations = (x.elements() * size) as u64;
-        call.dense(
-            vec![x],
-            vec![out],
-            operations,
-            move |values: &[Vec<f64>]| {
-                let matrices = values[0].chunks((size * size).max(1));
-                vec![
-                    matrices
-                        .map(|elements| Matrix { size, elements }.determinant())
-                        .collect(),
-                ]
-            },
-        )
+        of_matrices(call, (x, size), out, operations, |it| {
+            vec![it.determinant()]
+        })
     }),
     // A factor for each part along a dimension.
     ("Renorm", |call, all| {
@@ -98,6 +77,26 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
         sync_norms::gradient_by_element,
     ),
 ];
+
+/// Computes something of each square matrix of this size.
+fn of_matrices(
+    call: &mut Call,
+    (x, size): (Operand, usize),
+    out: Operand,
+    operations: u64,
+    compute: fn(&Matrix<'_>) -> Vec<f64>,
+) -> Outcome {
+    call.dense(
+        vec![x],
+        vec![out],
+        operations,
+        move |values: &[Vec<f64>]| {
+            let matrices = values[0].chunks((size * size).max(1));
+            let results = matrices.flat_map(|elements| compute(&Matrix { size, elements }));
+            vec![results.collect()]
+        },
+    )
+}
 
 /// Powers of a base with exponents at equal distances; the input counts from 0.
 fn logarithmic(call: &mut Call, all: &Arguments<'_>) -> Outcome {

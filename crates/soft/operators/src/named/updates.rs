@@ -92,8 +92,10 @@ pub(super) fn step<const STATE: usize, const NUMBERS: usize>(
     put(call, all, &changed)
 }
 
-fn adagrad(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+/// Adagrad, with a small number in the second version.
+pub(super) fn adagrad(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let keeps_square = all.attributes.integer("update_slots", 1) == 0;
+    let eps = all.attributes.float("epsilon");
     step(
         call,
         all,
@@ -106,7 +108,7 @@ fn adagrad(call: &mut Call, all: &Arguments<'_>) -> Outcome {
             } else {
                 square + grad * grad
             };
-            [weight - rate * grad / square.sqrt(), square]
+            [weight - rate * grad / (square.sqrt() + eps), square]
         },
     )
 }

@@ -32,7 +32,8 @@ const WAYS: [&str; 2] = ["2", "off"];
 
 fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let program = support::programs::compile("../../tests/programs/budget.c", folder.path())?;
+    let program =
+        support::programs::compile(&["../../tests/programs/budget.c"], "budget", folder.path())?;
     for threads in THREADS {
         println!("{threads} threads");
         for phase in PHASES {

@@ -46,7 +46,7 @@ fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let seconds = std::env::args().find_map(|word| word.parse().ok());
     let seconds: u64 = seconds.unwrap_or(15);
-    let paced = support::programs::compile("paced.c", folder.path())?;
+    let paced = support::programs::compile(&["paced.c"], "paced", folder.path())?;
     println!("calls/s: offered, made | still at most | key: median, p99 | calls on screen after");
     println!("  behind: share of the time, most | lost with, without the view");
     println!(

@@ -44,7 +44,7 @@ fn main() -> Result<()> {
         _ => (64, 20),
     };
     let folder = tempfile::tempdir()?;
-    let program = support::programs::compile("gaps.c", folder.path())?;
+    let program = support::programs::compile(&["gaps.c"], "gaps", folder.path())?;
     let manners = [Manner::Plain, Manner::Ring, Manner::Snapshots];
     let mut least = [CallTimes::from([u64::MAX; 3]); 3];
     let mut snapshots = 0;

@@ -26,7 +26,7 @@ const TURNS: usize = 3;
 
 fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let program = support::programs::compile("short_kernels.c", folder.path())?;
+    let program = support::programs::compile(&["short_kernels.c"], "short_kernels", folder.path())?;
     for length in LENGTHS_NS {
         let mut best = [[f64::MAX; 2]; WAYS.len()];
         for _ in 0..TURNS {

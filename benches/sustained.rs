@@ -16,8 +16,8 @@ mod support {
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::command::{Result, TOOL, compile};
-use support::{programs, soft};
+use support::command::{Result, TOOL};
+use support::programs;
 
 const DEMOS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/demo");
 const THREADS: u64 = 2;
@@ -33,14 +33,14 @@ fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let seconds = std::env::args().find_map(|word| word.parse().ok());
     let seconds: u64 = seconds.unwrap_or(10);
-    let paced = programs::compile("paced.c", folder.path())?;
+    let paced = programs::compile(&["paced.c"], "paced", folder.path())?;
     println!("offered M/s  made M/s  recorded  lost  bytes/call  CPU ns/call: program, recorder");
     for millions in MILLIONS {
         sustain(&paced, millions * 1_000_000, seconds, folder.path())?;
     }
     println!();
     println!("bytes per call             rows  with head and index  calls");
-    let training = programs::compile("training.c", folder.path())?;
+    let training = programs::compile(&["training.c"], "training", folder.path())?;
     let mut command = record(folder.path());
     command.arg("--soft=submit_ns=3000").arg("--").arg(training);
     weigh("training loop", command.arg(STEPS), folder.path())?;
@@ -166,18 +166,6 @@ fn compile_demos(folder: &Path) -> Result<PathBuf> {
             words.push(path.display().to_string());
         }
     }
-    let (include, libraries) = (soft::folder("--include-dir")?, soft::folder("--lib-dir")?);
-    let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-    words.extend([
-        "-pthread",
-        "-I",
-        &include,
-        "-L",
-        &libraries,
-        "-lascendcl",
-        "-lm",
-    ]);
-    let program = folder.join("demos");
-    compile(&words, &program)?;
-    Ok(program)
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    programs::compile(&words, "demos", folder)
 }

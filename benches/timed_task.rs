@@ -34,7 +34,7 @@ const WAYS: [&str; 6] = [
 
 fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let program = support::programs::compile("tasks.c", folder.path())?;
+    let program = support::programs::compile(&["tasks.c"], "tasks", folder.path())?;
     for length in LENGTHS_US {
         let mut best = [[f64::MAX; 2]; WAYS.len()];
         for _ in 0..TURNS {

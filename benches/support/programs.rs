@@ -5,20 +5,19 @@ use std::path::{Path, PathBuf};
 use super::command::{self, Result};
 use super::soft;
 
-/// Compiles a program of `benches/programs`, or of a path from there, into a folder.
-pub(crate) fn compile(source: &str, folder: &Path) -> Result<PathBuf> {
-    let name = Path::new(source).file_stem().ok_or("no name of a file")?;
+/// Compiles sources of `benches/programs`, or of paths from there, to a program of this name in a folder.
+pub(crate) fn compile(sources: &[&str], name: &str, folder: &Path) -> Result<PathBuf> {
     let program = folder.join(name);
     let (include, libraries) = (soft::folder("--include-dir")?, soft::folder("--lib-dir")?);
-    let words = [
-        source,
+    let options = [
         "-pthread",
         "-I",
         &include,
         "-L",
         &libraries,
         "-lascendcl",
+        "-lm",
     ];
-    command::compile(&words, &program)?;
+    command::compile(&[sources, &options].concat(), &program)?;
     Ok(program)
 }

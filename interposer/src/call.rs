@@ -73,6 +73,7 @@ impl Span {
             function,
             traits,
             begin: 0,
+            cpu: None,
             around: match is_inside {
                 true => EnclosingCalls::unknown(state),
                 false => state.around(here),
@@ -97,8 +98,12 @@ impl Span {
         }
         if traits.has_role {
             let _errno = Errno::save();
-            let at_work = AtWork::new(ticks());
+            let entered = ticks();
+            let at_work = AtWork::new(entered);
             state.work(&at_work);
+            if span.around.depth == 0 {
+                span.cpu = state.cpu_before_call(entered);
+            }
             roles::before(
                 &mut span,
                 &Context {
@@ -160,6 +165,9 @@ impl Span {
             let at_work = AtWork::new(end);
             state.work(&at_work);
             self.settle(state, args, result, end);
+            if self.around.depth == 0 {
+                state.cpu_after_call(self.id as u32, (self.begin, end));
+            }
             state.close_call(self.around.depth);
             state.ascend(self.around);
             state.rest();
@@ -249,6 +257,7 @@ impl Span {
                 task,
                 graph: self.graph,
                 stack: state.stack_of(self.around.depth),
+                cpu: self.cpu,
                 ..Call::plain(self.id as u16, (self.begin, end), args)
             },
         };

@@ -36,7 +36,7 @@ pub(crate) struct Meter {
     /// Calls that were measured, and how long recording them took.
     pub(crate) samples: Sum,
     pub(crate) sampled: Sum,
-    /// What took longer: the calls that needed a new segment.
+    /// What took longer: the calls that needed a new segment, and readings of the processor time.
     pub(crate) besides: Sum,
     /// Tasks with events around them.
     pub(crate) tasks: Sum,

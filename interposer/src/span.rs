@@ -3,6 +3,7 @@
 use core::ffi::c_void;
 
 use ascend_trace_format::api::{ArgPart, Function, Untimed};
+use ascend_trace_format::record::CpuTime;
 
 use crate::filters::LeftOut;
 use crate::function_facts::Traits;
@@ -25,6 +26,8 @@ pub(crate) struct Span {
     pub(crate) function: &'static Function,
     pub(crate) traits: &'static Traits,
     pub(crate) begin: u64,
+    /// Processor time of the thread until it began, after a pause.
+    pub(crate) cpu: Option<CpuTime>,
     pub(crate) around: EnclosingCalls,
     pub(crate) device: Option<u8>,
     pub(crate) stream: Option<&'static StreamEntry>,

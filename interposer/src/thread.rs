@@ -16,6 +16,7 @@ use crate::session::places::{self, SessionPlace};
 use crate::stream_progress::StreamProgress;
 use crate::{fast_tls, session, stubs, syscall_policy};
 
+mod cpu_clock;
 pub(crate) mod entry_place;
 pub(crate) mod fast;
 mod gate;
@@ -27,6 +28,7 @@ pub(crate) mod shield;
 pub(crate) mod spill;
 pub(crate) mod upper_layers;
 
+use cpu_clock::CpuClock;
 pub(crate) use gate::{Admission, Asking, AtWork};
 use held_locks::{Submitting, ThreadHoldings};
 use last_task_view::LastTask;
@@ -81,6 +83,7 @@ pub(crate) struct ThreadState {
     alternate: Cell<(u32, usize)>,
     /// The runtime's id of the thread's last task, while records of the tool came after it.
     last_task: Cell<LastTask>,
+    cpu: CpuClock,
     /// The name that the trace has of this thread.
     name: Cell<[u8; 16]>,
     /// Stubs with functions that this thread's channel has named, a bit for each.
@@ -162,6 +165,7 @@ thread_local! {
             context: Cell::new(core::ptr::null()),
             alternate: Cell::new((0, 0)),
             last_task: Cell::new(LastTask::None),
+            cpu: CpuClock::new(),
             name: Cell::new([0; 16]),
             named_stubs: [const { Cell::new(0) }; stubs::STUBS / 64],
             suppressed: Cell::new(0),
@@ -508,6 +512,7 @@ impl ThreadState {
         self.spill.forget();
         self.forget_stubs();
         self.turn.set((0, 0));
+        self.cpu.forget();
         self.sample.set(None);
         self.set_sampling(0);
         self.plain.set(0);
@@ -555,6 +560,7 @@ impl ThreadState {
         self.submission.forget();
         self.waits.iter().for_each(|wait| wait.set(None));
         self.forget_stubs();
+        self.cpu.forget();
         self.mark_new();
         self.set_context_entry(None);
         self.meter.set(None);

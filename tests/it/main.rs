@@ -86,6 +86,8 @@ mod object_store;
 mod onnx_runtime;
 /// A page in a browser fetches a trace from `open`.
 mod opening;
+/// Processor times of threads outside AscendCL.
+mod pause_work;
 /// Programs that pause their own recording.
 mod pausing;
 /// Pictures of the timeline.

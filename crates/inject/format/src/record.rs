@@ -6,6 +6,7 @@
 //! calls, of which there are millions, have a special layout: see [`call`].
 
 pub mod call;
+mod cpu_time;
 pub mod figure;
 pub mod kinds;
 pub mod layout;
@@ -13,6 +14,7 @@ mod verbatim;
 mod vocabulary;
 
 pub use call::{Call, CallHead, TaskWord, flags};
+pub use cpu_time::CpuTime;
 pub use kinds::{Record, RecordKind, Verbatim};
 pub use layout::{LongText, Recorded, Text};
 pub use vocabulary::{ActivityKind, Counter, LogState, Lookup, Manner, Shape};

@@ -218,6 +218,7 @@ fn call(
     });
     let graph = record.graph.map(unpair);
     row.graph = graph.map(|(serial, index)| GraphRef { serial, index });
+    row.cpu = record.cpu;
     row.ending = match record.is_left {
         true => Ending::Left,
         false => Ending::Returned,
@@ -319,7 +320,7 @@ mod tests {
     use super::*;
     use ascend_trace_format::api::{ArgKind, Blocks, FactSet, RetKind, Role, TaskKind, Untimed};
     use ascend_trace_format::record::call::{ArgText, NO_TEXTS};
-    use ascend_trace_format::record::{MAX_WORDS, Recorded, TaskWord, pair};
+    use ascend_trace_format::record::{CpuTime, MAX_WORDS, Recorded, TaskWord, pair};
     use ascend_trace_recording::rows::StreamRow;
 
     const ORIGIN: RecordOrigin = RecordOrigin {
@@ -393,6 +394,7 @@ mod tests {
                 untimed: Untimed::Captured,
             }),
             graph: Some(pair(2, 31)),
+            cpu: CpuTime::new(6_000, 64_000, 2),
             ..Call::plain(0, (1000, 9_000_000_000_000), &[0xabc, 1, 2])
         };
         let texts: [ArgText<'_>; 2] = [Some(b"MatMul"), None];
@@ -421,6 +423,7 @@ mod tests {
             strings: vec![Some("MatMul".into()), None],
             ending: Ending::Returned,
             stack: None,
+            cpu: CpuTime::new(6_000, 64_000, 2),
         };
         assert_eq!(row, Some(Row::Call(expected)));
     }

@@ -7,7 +7,7 @@ use ascend_trace_format::api::{
     ArgKind, ArgPart, Blocks, Fact, FactSet, RetKind, Role, TaskKind, Untimed, part_in,
 };
 use ascend_trace_format::range::RangeKind;
-use ascend_trace_format::record::Manner;
+use ascend_trace_format::record::{CpuTime, Manner};
 use ascend_trace_format::time::HostNs;
 
 use crate::TimeRange;
@@ -222,6 +222,8 @@ pub struct Call {
     pub ending: Ending,
     /// The stack that it was made with, see [`Trace::call_site`](crate::Trace::call_site).
     pub stack: Option<StackId>,
+    /// Processor time of the thread until it began, if it had paused for long.
+    pub cpu: Option<CpuTime>,
     pub(crate) args: (u32, u8),
     pub(crate) strings: (u32, u8),
 }

@@ -421,6 +421,7 @@ impl TraceBuilder {
             graph: row.graph,
             ending: row.ending,
             stack: row.stack.and_then(StackId::new),
+            cpu: row.cpu,
             args: append(&mut self.trace.words, &mut row.args),
             strings: append(&mut self.trace.texts, &mut row.strings),
         };

@@ -18,7 +18,8 @@
 
 use super::layout::{Reader, WORD, Writer};
 use super::{
-    MAX_SLOTS, MAX_STRING, NULL_STRING, RecordHead, RecordKind, SLOT_WORDS, STUB, pair, unpair,
+    CpuTime, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordHead, RecordKind, SLOT_WORDS, STUB, pair,
+    unpair,
 };
 use crate::api::{TaskKind, Untimed};
 
@@ -130,6 +131,8 @@ optional_words! {
     GRAPH = 64 graph,
     /// The stack of the call, see `record::kinds::Stack`.
     STACK = 256 stack,
+    /// A [`CpuTime`]: of the thread until the call began.
+    CPU = 512 cpu,
 }
 
 /// The task word of a call record: `sequence | task kind << 32 | untimed code << 40`.
@@ -179,6 +182,8 @@ pub struct Call<'a> {
     pub graph: Option<u64>,
     /// The stack that it was made with.
     pub stack: Option<u64>,
+    /// Processor time of the thread until the call began.
+    pub cpu: Option<CpuTime>,
     /// It did not return.
     pub is_left: bool,
     /// One word for each argument. When it is read, the words of the texts follow: only who knows the
@@ -226,6 +231,7 @@ impl<'a> Call<'a> {
             task: None,
             graph: None,
             stack: None,
+            cpu: None,
             is_left: false,
             args,
             has_texts: false,
@@ -244,6 +250,7 @@ impl<'a> Call<'a> {
             result: is_wide.then_some(self.result),
             graph: self.graph,
             stack: self.stack,
+            cpu: self.cpu.map(CpuTime::encode),
         }
     }
 
@@ -319,6 +326,7 @@ impl<'a> Call<'a> {
             task: optional.task.and_then(TaskWord::decode),
             graph: optional.graph,
             stack: optional.stack,
+            cpu: optional.cpu.and_then(CpuTime::decode),
             is_left: head.flags & flags::LEFT != 0,
             args: args(&mut reader, head.function)?,
             has_texts: head.flags & flags::TEXTS != 0,
@@ -409,6 +417,7 @@ mod tests {
             }),
             graph: Some(pair(2, 31)),
             stack: Some(u64::MAX - 1),
+            cpu: CpuTime::new(6_000, 64_000, 2),
             is_left: true,
             has_texts: true,
             ..CALL

@@ -171,7 +171,7 @@ verbatim_records! { records {
         /// Number of calls with a measured recording, and the duration of the recording.
         samples: u64,
         sampled: u64,
-        /// What took longer than the recording of a call: memory for more of them.
+        /// What took longer than the recording of a call: memory for more of them, and readings of the processor time.
         besides: u64,
         /// Tasks with events around them, these events, and how long recording them took.
         tasks: u64,

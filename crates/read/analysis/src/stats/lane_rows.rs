@@ -1,6 +1,6 @@
 //! What streams, devices and threads did: the rows. Times of things that overlap are united, never summed.
 
-use ascend_trace_recording::units::thousands;
+use ascend_trace_recording::units::{duration, duration_with_error, thousands};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -150,12 +150,29 @@ pub struct ThreadStats {
     pub begin_ns: i64 => column("begin_ns", Moment, |it: &Self| it.begin_ns.into(), "its first call, within the range");
     pub end_ns: i64 => column("end_ns", Moment, |it: &Self| it.end_ns.into(), "the end of its last call");
     pub in_calls_ns: i64 => column("in_calls_ns", Duration, |it: &Self| it.in_calls_ns.into(), "time in calls").shown("in calls", 0);
+    pub outside_ns: i64 => column("outside_ns", Duration, |it: &Self| it.outside_ns.into(), "time between its calls").shown("outside", 75);
+    pub outside_known_ns: i64 => column("outside_known_ns", Duration, |it: &Self| it.outside_known_ns.into(), "the part of it in pauses with a known processor time of the thread: most of those of 0.15 ms and more");
+    pub outside_work_ns: i64 => column("outside_work_ns", Duration, |it: &Self| it.outside_work_ns.into(), "how long the thread used a processor in these pauses; the rest of them it slept, waited, or another program had the processor");
+    pub outside_work_error_ns: i64 => column("outside_work_error_ns", Duration, |it: &Self| it.outside_work_error_ns.into(), "how far this may be off");
+    => column("", Text, |it: &Self| it.outside_work().into(), "how long it used a processor in these pauses, and how long they were").shown("on a processor", 110);
     pub blocked_ns: i64 => column("blocked_ns", Duration, |it: &Self| it.blocked_ns.into(), "time in calls that waited for the device or for room in a queue: all `causes`").shown("blocked", 0);
     pub causes: Vec<CauseTime> => column("causes", Nested, |it: &Self| Value::list(&it.causes, Value::row), "the causes of this time, as for streams");
     => column("", Text, |it: &Self| main_causes(&it.causes).into(), "the main causes").shown("mostly in", 70);
     pub streams_late: Vec<CauseTime> => column("streams_late", Nested, |it: &Self| Value::list(&it.streams_late, Value::row), "time in which streams were idle because this thread had not submitted their next task, by cause");
     => column("", Text, |it: &Self| main_causes(&it.streams_late).into(), "the main causes of that time").shown("streams waited for it", 90);
 }
+}
+
+impl ThreadStats {
+    fn outside_work(&self) -> String {
+        match self.outside_known_ns {
+            0 => String::new(),
+            known => {
+                let work = duration_with_error(self.outside_work_ns, self.outside_work_error_ns);
+                format!("{work} of {}", duration(known))
+            }
+        }
+    }
 }
 
 /// Simultaneous activity of the devices of all processes.

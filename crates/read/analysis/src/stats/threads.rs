@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_recording::{StreamId, ThreadId, TimeRange, Trace};
+use ascend_trace_recording::{Call, StreamId, ThreadId, TimeRange, Trace};
 
 use super::lane_rows::{ThreadStats, process_order};
 use super::stalls_by_cause::Sums;
 use super::tables::Range;
+use crate::pause_work::{PauseWork, Work};
 use crate::{Cause, Lane, Node, Window};
 
 /// Whether a stream stalls because a thread had not submitted its next task.
@@ -20,6 +21,10 @@ struct Thread {
     begin: Option<i64>,
     end: Option<i64>,
     in_calls: i64,
+    pauses: PauseWork,
+    /// Pauses outside AscendCL with a known processor time: how long they were, and the least and the most of that time.
+    known: i64,
+    work: Work,
     blocked: Sums,
     late: Sums,
 }
@@ -40,6 +45,7 @@ impl Threads {
             for call in window.thread_calls(id).map(|id| trace.call(id)) {
                 if call.depth == 0 && range.overlaps(call.range()) {
                     thread.call(call.range().intersection(range));
+                    thread.pause(call, range);
                 }
             }
             let blocked = window.lane_stalls(Lane::Thread(id));
@@ -78,6 +84,16 @@ impl Thread {
         self.end = Some(self.end.map_or(end, |last| last.max(end)));
     }
 
+    /// Counts the pause that a reading of the processor time is about.
+    fn pause(&mut self, call: &Call, range: TimeRange) {
+        let known = self.pauses.take(call.begin, call.end, call.cpu);
+        if let Some(pause) = known.filter(|it| it.begin >= range.begin) {
+            self.known += pause.end - pause.begin;
+            self.work.least += pause.work.least;
+            self.work.most += pause.work.most;
+        }
+    }
+
     fn row(&self, trace: &Trace, id: ThreadId) -> Option<ThreadStats> {
         let thread = trace.thread(id);
         Some(ThreadStats {
@@ -90,6 +106,10 @@ impl Thread {
             begin_ns: self.begin?,
             end_ns: self.end?,
             in_calls_ns: self.in_calls,
+            outside_ns: self.end? - self.begin? - self.in_calls,
+            outside_known_ns: self.known,
+            outside_work_ns: (self.work.least + self.work.most) / 2,
+            outside_work_error_ns: (self.work.most - self.work.least + 1) / 2,
             blocked_ns: self.blocked.total(|_| true),
             causes: self.blocked.rows(),
             streams_late: self.late.rows(),

@@ -156,6 +156,9 @@ impl Collect {
                 },
             };
             self.counts[thread.index()] += 1;
+            let own = &mut self.facts.threads[thread.index()];
+            let known = own.pauses.take(call.begin, end, call.cpu);
+            own.work.extend(known.map(|it| (it.ordinal, it.work)));
             self.facts.extend(TimeRange::new(place.begin, place.end));
             self.open[thread.index()] = Some(OpenCall {
                 place,
@@ -190,6 +193,7 @@ impl Collect {
             return false;
         };
         open.place.end = open.place.end.max(end);
+        self.facts.threads[thread].pauses.go_on(end);
         open.numbers.1 = number;
         let place = open.place;
         self.facts.extend(TimeRange::new(place.begin, place.end));

@@ -11,6 +11,7 @@ use super::records::{Call, CallShape, Calls, Task, TaskShape, Tasks};
 use super::untimed::PlacedTask;
 use crate::TaskRole;
 use crate::estimate::EstimatedTime;
+use crate::pause_work::{PauseWork, Work};
 use crate::stats::CallSite;
 
 /// A stream, as reports name it.
@@ -31,6 +32,9 @@ pub(super) struct Thread {
     /// The part of it for reading the times of tasks.
     pub(super) reading: u64,
     pub(super) calls: Calls,
+    /// How long the thread used a processor in a pause, by the place of the call after it, where that is known.
+    pub(super) work: Vec<(u32, Work)>,
+    pub(super) pauses: PauseWork,
     /// The begin of its first call.
     pub(super) first: Option<i64>,
     /// How many calls are before the last one that submitted a task.
@@ -45,6 +49,8 @@ impl Thread {
             overhead: 0,
             reading: 0,
             calls: Calls::default(),
+            work: Vec::new(),
+            pauses: PauseWork::default(),
             first: None,
             last_submission: None,
         }

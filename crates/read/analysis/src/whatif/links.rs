@@ -27,7 +27,7 @@ impl LaneCode {
 }
 
 /// A call or a task: its lane, and how many are before it on the lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct LanePosition(u64);
 
 impl LanePosition {
@@ -77,6 +77,8 @@ pub(super) enum LinkKind {
     Sync,
     /// The same, for room in the queue of a stream.
     Room,
+    /// The end of a function on the host, for the end of another one that the same thread ran before it.
+    Turn,
     /// The begin of a call, for the end of another thread's call.
     Plan,
     /// The begin of a call, for the end of another thread's call or of a host function. This was learnt from times.
@@ -120,7 +122,7 @@ impl LinkKind {
     /// The points of two places that it links.
     pub(super) fn points(self, from: LanePosition, to: LanePosition) -> (ItemEdge, ItemEdge) {
         match self {
-            Self::Wait | Self::Sync | Self::Room => (from.end(), to.end()),
+            Self::Wait | Self::Sync | Self::Room | Self::Turn => (from.end(), to.end()),
             Self::Plan
             | Self::Start
             | Self::Handover

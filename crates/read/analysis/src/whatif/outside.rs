@@ -7,10 +7,13 @@
 
 mod background;
 mod clock;
+mod ended_calls;
 mod follows;
 mod handover;
 mod joins;
+mod occupation;
 mod pauses;
+mod turns;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
@@ -22,9 +25,12 @@ use super::compact_recording::Facts;
 use super::links::{LaneCode, LanePosition, Link, LinkKind};
 use super::records::{Call, CallReader};
 use crate::TaskRole;
+use crate::pause_work::Work;
 
 pub use handover::Handover;
+pub(super) use pauses::OwnTime;
 
+use ended_calls::EndedCalls;
 use handover::handover;
 use joins::Join;
 use pauses::{Ending, PauseEnd, Pauses, Source, Verdict};
@@ -63,6 +69,8 @@ pub(super) struct PauseResult {
     pub(super) background: BTreeSet<usize>,
     /// How long a thread may work in a pause before it waits for another thread, by the site of the pause.
     pub(super) worked: FxHashMap<Site, i64>,
+    /// The same by the call after a pause, where the thread's processor time is known.
+    pub(super) own_before: FxHashMap<LanePosition, OwnTime>,
     /// All pauses between the same two calls, and half of their spread.
     pub(super) repeated: (i64, i64),
     /// All pauses that are no work of the thread, where they are wanted.
@@ -104,6 +112,8 @@ type Unexplained = BTreeMap<Site, i64>;
 #[derive(Debug)]
 struct Walker<'f> {
     process: u32,
+    /// Processor times of pauses, by the ordinals of the calls after them.
+    work: &'f [(u32, Work)],
     calls: CallReader<'f>,
     next: Option<Call>,
     /// The number of calls before the next one.
@@ -150,6 +160,7 @@ pub(super) fn learn(facts: &Facts, links: &[Link], keeps_pauses: bool) -> PauseR
             _ => joins::of(facts, &others),
         };
         let functions = host_functions(facts, *process);
+        learnt.links.extend(turns::links(&functions));
         let is_alone = threads.len() == 1 && functions.is_empty();
         let mut sweep = Sweep::of(facts, threads, functions);
         sweep.is_alone = is_alone;
@@ -223,6 +234,7 @@ impl<'f> Sweep<'f> {
             let mut calls = facts.threads[*it].calls.iter();
             Walker {
                 process: facts.threads[*it].process,
+                work: &facts.threads[*it].work,
                 next: calls.next(),
                 calls,
                 ordinal: 0,
@@ -280,9 +292,11 @@ impl<'f> Sweep<'f> {
             Some(_) => Some(own.process),
             None => None,
         };
+        let (ended, earlier) = self.ended_calls((number, process), (since, call.begin));
         let pauses = self.sites.entry(site).or_default();
-        pauses.add(own.ordinal, (since, call.begin));
+        pauses.add(own.ordinal, (since, call.begin), own.work());
         self.kept += 1;
+        let wakes = ended.wakes();
         let mut add = |source: Source, from: LanePosition, at: i64, next: Option<LanePosition>| {
             let endings = pauses.endings.entry(source).or_default();
             endings.push(Ending {
@@ -292,23 +306,12 @@ impl<'f> Sweep<'f> {
                 since,
                 at,
                 lag: call.begin - at,
+                wakes: wakes(source),
             });
             self.kept += 1;
         };
-        let mut earlier = Vec::new();
-        let others = self.walkers.iter().enumerate();
-        for (other, walker) in others.filter(|it| it.0 != number && Some(it.1.process) != process) {
-            let thread = self.threads[other];
-            let place = |ordinal| LanePosition::new(LaneCode::thread(thread), ordinal);
-            let next = walker.next_since(since, call.begin).map(place);
-            for done in walker.ended(since, call.begin) {
-                let source = Source::Calls(thread as u32, done.call.shape);
-                add(source, place(done.ordinal), done.call.end, next);
-            }
-            if let Some(done) = walker.waited_before(since) {
-                let source = Source::Calls(thread as u32, done.call.shape);
-                earlier.push((source, place(done.ordinal), done.call.end));
-            }
+        for it in ended.with_any() {
+            add(it.source, it.from, it.at, it.next);
         }
         while let Some(function) = self.functions.get(self.begun)
             && function.begin <= call.begin
@@ -342,9 +345,36 @@ impl<'f> Sweep<'f> {
                 since,
                 at,
                 lag: call.begin - at,
+                wakes: 0,
             });
             self.kept += 1;
         }
+    }
+
+    /// Calls of other threads that ended in a pause of a thread, and waits that ended before it. No calls of `process` count.
+    fn ended_calls(
+        &self,
+        (number, process): (usize, Option<u32>),
+        (since, until): (i64, i64),
+    ) -> (EndedCalls, Vec<(Source, LanePosition, i64)>) {
+        let mut ended = EndedCalls::default();
+        let mut earlier = Vec::new();
+        let others = self.walkers.iter().enumerate();
+        for (other, walker) in others.filter(|it| it.0 != number && Some(it.1.process) != process) {
+            let thread = self.threads[other];
+            let place = |ordinal| LanePosition::new(LaneCode::thread(thread), ordinal);
+            let next = walker.next_since(since, until).map(place);
+            for done in walker.ended(since, until) {
+                let source = Source::Calls(thread as u32, done.call.shape);
+                ended.add(source, (place(done.ordinal), done.call.end), next);
+            }
+            ended.count(walker.all_ended(since, until));
+            if let Some(done) = walker.waited_before(since) {
+                let source = Source::Calls(thread as u32, done.call.shape);
+                earlier.push((source, place(done.ordinal), done.call.end));
+            }
+        }
+        (ended, earlier)
     }
 
     /// The mean time from one of these calls or functions to the next.
@@ -353,6 +383,13 @@ impl<'f> Sweep<'f> {
             Source::Calls(thread, shape) => {
                 let place = self.threads.iter().position(|it| *it == thread as usize);
                 place.map_or(1, |it| self.walkers[it].counts[shape as usize] as usize)
+            }
+            Source::AnyCalls(shape) => {
+                let counts = self
+                    .walkers
+                    .iter()
+                    .map(|it| it.counts[shape as usize] as usize);
+                counts.sum()
             }
             Source::FunctionEnds(stream) | Source::FunctionBegins(stream) => self
                 .functions
@@ -397,7 +434,7 @@ impl<'f> Sweep<'f> {
                     }
                 }
                 Verdict::By(found) => {
-                    learnt.take(facts, *site, &found);
+                    learnt.take(facts, *site, (&found, pauses));
                     learnt.work_before(*site, &worked);
                     learnt.unexplained += pauses.total() - found.total();
                     learnt.keep_others(*site, pauses, &found);
@@ -419,7 +456,7 @@ impl<'f> Sweep<'f> {
                 .filter(|it| (it.0.0, it.0.2) == (site.0, site.2));
             match alike.filter_map(|it| pauses.ended_like(&it.1)).next() {
                 Some(found) => {
-                    learnt.take(facts, site, &found);
+                    learnt.take(facts, site, (&found, pauses));
                     learnt.work_before(site, &worked);
                 }
                 None => {
@@ -443,7 +480,7 @@ impl<'f> Sweep<'f> {
             let counted = known.get(site).copied().unwrap_or(0);
             let unexplained = match pauses.ended_by(interval) {
                 Verdict::By(found) if !has_peers || found.is_followed() => {
-                    learnt.take(facts, *site, &found.of_other_process());
+                    learnt.take(facts, *site, (&found.of_other_process(), pauses));
                     learnt.worked.insert(*site, pauses.most_work_before());
                     pauses.total() - found.total()
                 }
@@ -459,10 +496,20 @@ impl<'f> Sweep<'f> {
 }
 
 impl PauseResult {
-    fn take(&mut self, facts: &Facts, site: Site, found: &PauseEnd<'_>) {
+    fn take(&mut self, facts: &Facts, site: Site, (found, pauses): (&PauseEnd<'_>, &Pauses)) {
         let new = handover(facts, site, found.source, found.endings.len());
-        if let Source::Calls(thread, shape) = found.source {
-            self.awaited.insert((thread, shape));
+        match found.source {
+            Source::Calls(thread, shape) => {
+                self.awaited.insert((thread, shape));
+            }
+            Source::AnyCalls(shape) => {
+                let threads = found
+                    .endings
+                    .iter()
+                    .map(|it| it.from.lane().thread_number());
+                self.awaited.extend(threads.map(|it| (it as u32, shape)));
+            }
+            Source::FunctionEnds(_) | Source::FunctionBegins(_) => {}
         }
         let place = self.name(new);
         if let Some(pauses) = &mut self.pauses {
@@ -474,6 +521,10 @@ impl PauseResult {
                 }),
             }));
         }
+        let own_before = pauses.own_before();
+        let each = found.endings.iter();
+        self.own_before
+            .extend(each.filter_map(|it| Some((it.to, own_before(it)?))));
         self.lag = self.lag.max(found.wake);
         self.off = self.off.saturating_add(found.off());
         self.links.extend(found.links());
@@ -562,6 +613,12 @@ impl PauseResult {
 }
 
 impl Walker<'_> {
+    /// How long the thread used a processor in the pause before its next call.
+    fn work(&self) -> Option<Work> {
+        let place = self.work.binary_search_by_key(&self.ordinal, |it| it.0);
+        self.work.get(place.ok()?).map(|it| it.1)
+    }
+
     /// The last call that ended in this time, and the last of those that wait for the device: others may follow it before the
     /// waiting thread goes on.
     fn ended(&self, since: i64, until: i64) -> impl Iterator<Item = &BegunCall> {
@@ -571,6 +628,13 @@ impl Walker<'_> {
         let waited = ended.clone().find(|it| it.waits);
         let is_other = |it: &&BegunCall| last.is_some_and(|last| last.call.shape != it.call.shape);
         last.into_iter().chain(waited.filter(is_other))
+    }
+
+    /// The shapes of all calls that ended in this time, as far as they are known.
+    fn all_ended(&self, since: i64, until: i64) -> impl Iterator<Item = u32> {
+        let ended = self.done.iter();
+        let ended = ended.filter(move |it| since < it.call.end && it.call.end <= until);
+        ended.map(|it| it.call.shape)
     }
 
     /// The last call that waited and ended before this time.

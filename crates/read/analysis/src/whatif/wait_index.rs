@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::compact_recording::Facts;
 use super::links::{ItemEdge, LaneCode, LanePosition, Link, LinkKind, QueueWait, of_lane, take_at};
-use super::outside::{self, Handover, Site};
+use super::outside::{self, Handover, OwnTime, Site};
 use super::records::{Call, Task};
 use super::sync_rewrite::{self, ALL, SyncTask};
 use super::tenths::Tally;
@@ -56,6 +56,8 @@ pub(super) struct Index {
     pub(super) awaited: BTreeSet<(u32, u32)>,
     /// How long a thread may work in a pause before it waits for another thread, by the site of the pause.
     pub(super) worked: FxHashMap<Site, i64>,
+    /// The same by the call after a pause, where the thread's processor time is known.
+    pub(super) own_before: FxHashMap<LanePosition, OwnTime>,
     /// Some of these waits may be work of the threads, and some may be mutual.
     may_be_own: bool,
     is_mutual: bool,
@@ -98,6 +100,7 @@ impl Index {
         let mut index = Self {
             may_be_own: links.iter().any(|it| it.way.is_possible()) || !outside.worked.is_empty(),
             worked: outside.worked,
+            own_before: outside.own_before,
             is_mutual: links.iter().any(|it| it.way == LinkKind::Reverse),
             overheads: overheads(facts),
             readings: readings(facts, &calls),

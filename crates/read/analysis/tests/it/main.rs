@@ -65,5 +65,6 @@ mod two_threads;
 /// Predictions.
 mod whatif;
 mod whatif_waits;
+mod whatif_work;
 /// How results are written down.
 mod words;

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ascend_trace_format::record::CpuTime;
+
 use crate::rows::{CallRow, Ending, GraphRef, TaskRow};
 
 use super::chunk::ChunkKind;
@@ -71,6 +73,12 @@ pub(super) mod column {
         /// before it (or the chunk's first row). Second: number of its stack − that of the one before it (0 at
         /// first). Calls after the last one have none
         STACKS: "number, signed",
+        /// four values for each call with a known processor time of its thread before it. First: the number of
+        /// calls between it and the one before it (or the chunk's first row). Second: microseconds that the thread used a
+        /// processor until the call began. Third: the microseconds over which that is counted, less the second. Fourth: how
+        /// often it blocked. 255 may also be more. Calls after the last one have
+        /// none
+        CPU: "number, number, number, number",
     }
 }
 
@@ -104,6 +112,7 @@ pub(crate) struct CallMemory {
     read: Vec<Arc<str>>,
     endings: EndingColumn,
     stacks: StackColumn,
+    cpu: CpuColumn,
 }
 
 /// The part of it that the index needs.
@@ -133,6 +142,13 @@ struct StackColumn {
     next: Option<u64>,
 }
 
+/// Where writing or reading of the column of processor times stands: as for endings.
+#[derive(Debug, Default)]
+struct CpuColumn {
+    without: u64,
+    next: Option<u64>,
+}
+
 /// Where writing or reading of the column of graphs stands.
 #[derive(Debug, Default)]
 struct GraphColumn {
@@ -154,6 +170,7 @@ impl Default for CallMemory {
             read: Vec::new(),
             endings: EndingColumn::default(),
             stacks: StackColumn::default(),
+            cpu: CpuColumn::default(),
         }
     }
 }
@@ -230,6 +247,7 @@ impl Table for CallRow {
         memory.brief.graphs.put(self.graph, columns);
         memory.endings.put(self.ending, columns);
         memory.stacks.put(self.stack, columns);
+        memory.cpu.put(self.cpu, columns);
     }
 
     fn take(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Self> {
@@ -256,10 +274,11 @@ impl CallRow {
         take_strings(&mut self.strings, cursors, memory)?;
         self.ending = memory.endings.take(cursors)?;
         self.stack = memory.stacks.take(cursors)?;
+        self.cpu = memory.cpu.take(cursors)?;
         Some(())
     }
 
-    /// Becomes the next call but for its context, event, arguments, texts, ending and stack: the index needs none of
+    /// Becomes the next call but for its context, event, arguments, texts, ending, stack and processor time: the index needs none of
     /// these.
     #[inline]
     pub(super) fn refill_brief(
@@ -491,6 +510,37 @@ impl StackColumn {
         }
         self.last = stepped(self.last, cursors.take_signed(column::STACKS)?)?;
         Some(Some(self.last))
+    }
+}
+
+impl CpuColumn {
+    fn put(&mut self, cpu: Option<CpuTime>, columns: &mut Columns) {
+        let Some(cpu) = cpu else {
+            self.without += 1;
+            return;
+        };
+        let (used, over, blocks) = cpu.numbers();
+        columns.keep_each(column::CPU);
+        columns.put(column::CPU, std::mem::take(&mut self.without));
+        columns.put(column::CPU, used.into());
+        columns.put(column::CPU, (over - used).into());
+        columns.put(column::CPU, blocks.into());
+    }
+
+    /// The next call's processor time. The outer `None` is a column that makes no sense.
+    fn take(&mut self, cursors: &mut Cursors<'_>) -> Option<Option<CpuTime>> {
+        let between = match self.next.take() {
+            Some(between) => between,
+            None if cursors.is_at_end(column::CPU) => return Some(None),
+            None => cursors.take(column::CPU)?,
+        };
+        if let Some(left) = between.checked_sub(1) {
+            self.next = Some(left);
+            return Some(None);
+        }
+        let used = cursors.take(column::CPU)?;
+        let over = used.checked_add(cursors.take(column::CPU)?)?;
+        CpuTime::of_numbers(used, over, cursors.take(column::CPU)?).map(Some)
     }
 }
 

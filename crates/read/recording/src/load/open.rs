@@ -53,6 +53,7 @@ impl TraceBuilder {
             graph: None,
             ending: row.ending,
             stack: row.stack.and_then(StackId::new),
+            cpu: None,
             args: (first | OPEN_WORDS, count as u8),
             strings: (0, 0),
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ascend_trace_format::coded_enum;
+use ascend_trace_format::record::CpuTime;
 
 /// The task that a call submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,4 +76,6 @@ pub struct CallRow {
     pub ending: Ending,
     /// Number of the stack that it was made with.
     pub stack: Option<u32>,
+    /// Processor time of the thread until it began.
+    pub cpu: Option<CpuTime>,
 }

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use ascend_trace_format::record::CpuTime;
 use ascend_trace_recording::file::{self, FileContents, Warning, Writer};
 use ascend_trace_recording::rows::*;
 use ascend_trace_testkit::workload::{self, Workload};
@@ -114,7 +115,7 @@ fn call() -> impl Strategy<Value = Row> {
         vec(word(), 0..12),
         vec(option::of(text().prop_map(Into::into)), 0..3),
         ending,
-        option::of(number()),
+        (option::of(number()), option::of(cpu())),
     );
     let call = (number(), 0..9_u16, time(), time(), time(), any::<u8>());
     (call, target, payload).prop_map(|(call, target, payload)| {
@@ -139,9 +140,18 @@ fn call() -> impl Strategy<Value = Row> {
             args: payload.0,
             strings: payload.1,
             ending: payload.2,
-            stack: payload.3,
+            stack: payload.3.0,
+            cpu: payload.3.1,
         })
     })
+}
+
+/// Times of a processor of all sizes.
+fn cpu() -> impl Strategy<Value = CpuTime> {
+    (any::<u64>(), 1..=u64::MAX >> 36, any::<u8>())
+        .prop_filter_map("no part of it", |(used, over, blocks)| {
+            CpuTime::of_numbers(used % over, over, blocks.into())
+        })
 }
 
 fn entity() -> impl Strategy<Value = Row> {

@@ -303,6 +303,7 @@ impl RowWriter<'_> {
             strings,
             ending: ascend_trace_recording::Ending::Returned,
             stack: None,
+            cpu: None,
         }
     }
 

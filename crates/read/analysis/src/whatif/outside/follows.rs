@@ -116,6 +116,7 @@ mod tests {
             since: 1_000,
             at: 1_000 + delay,
             lag,
+            wakes: 0,
         };
         rounds.map(ending).collect()
     }

@@ -16,7 +16,7 @@ pub struct Handover {
     /// The function that it called after the wait.
     pub before: String,
     /// The thread that it seems to wait for, and the function that this one called; without a thread, a function on the
-    /// host.
+    /// host, or a function that any of several threads called.
     pub by: Option<u32>,
     pub after: String,
     pub count: u64,
@@ -35,6 +35,7 @@ pub(super) fn handover(
     let own = &facts.threads[thread as usize];
     let (by, after) = match source {
         Source::Calls(thread, shape) => (Some(facts.threads[thread as usize].tid), function(shape)),
+        Source::AnyCalls(shape) => (None, format!("{} of other threads", function(shape))),
         Source::FunctionEnds(stream) | Source::FunctionBegins(stream) => {
             let place = facts.streams[stream as usize].place;
             let text = format!(

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::clock::is_clocked;
 use super::follows::{follows, most_fixed, most_followed};
+use super::occupation::Occupation;
+use crate::pause_work::Work;
 use crate::whatif::links::{LanePosition, Link, LinkKind};
 
 /// Fewer pauses show nothing.
@@ -22,6 +24,8 @@ const SOON: i64 = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Source {
     Calls(u32, u32),
+    /// Calls of a shape, of any other thread of the process: a lock may come from any of them.
+    AnyCalls(u32),
     FunctionEnds(u32),
     FunctionBegins(u32),
 }
@@ -48,6 +52,8 @@ pub(super) struct Ending {
     pub(super) since: i64,
     pub(super) at: i64,
     pub(super) lag: i64,
+    /// How many such calls of all other threads ended in the pause: each may have woken the thread.
+    pub(super) wakes: u8,
 }
 
 impl Ending {
@@ -74,11 +80,56 @@ impl Ending {
 pub(super) struct Pauses {
     pub(super) lengths: Vec<i64>,
     ends: Vec<i64>,
+    /// How long the thread used a processor in each of them, where that is known.
+    work: Vec<Option<Work>>,
     /// The calls after them.
     pub(super) calls: Vec<u32>,
     pub(super) endings: BTreeMap<Source, Vec<Ending>>,
     /// Waits of other threads that ended before the pause: these threads may have worked until its end.
     pub(super) earlier: BTreeMap<Source, Vec<Ending>>,
+}
+
+/// A thread that has waited needs no longer than this to use a processor again, as a rule. Nanoseconds.
+const WAKE_NS: i64 = 100_000;
+
+/// How long a thread was busy for itself before it began to wait: it worked, slept or read a file. The least and the most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::whatif) struct OwnTime {
+    pub(in crate::whatif) least: i64,
+    pub(in crate::whatif) most: i64,
+}
+
+impl OwnTime {
+    /// Of a pause with this end. `usual_most` is the limit that all pauses of the site give; threads usually block so often there.
+    fn of(work: Work, ending: &Ending, (usual_most, usual_blocks): (i64, i64)) -> Self {
+        let pause = ending.at + ending.lag - ending.since;
+        let before = (ending.at - ending.since).max(0);
+        let is_blocked_after = work.most + WAKE_NS < ending.lag;
+        let blocks = i64::from(work.blocks);
+        // Each call of others that it waits for may wake it, and it waits again.
+        let is_woken_each_time = usual_blocks == i64::from(ending.wakes) && blocks <= usual_blocks;
+        match (blocks <= 1 || is_woken_each_time, is_blocked_after) {
+            // It slept until the end of the pause. The other thread does not matter.
+            (true, true) if blocks <= 1 => Self {
+                least: pause,
+                most: pause,
+            },
+            // It gave its processor up to wait for the other thread alone. It may have worked after that as well.
+            (true, false) => {
+                let most = work.most.min(before);
+                let least = (work.least - ending.lag).clamp(0, most);
+                Self { least, most }
+            }
+            // It may have slept as well.
+            _ => {
+                let least = (work.least - ending.lag).clamp(0, before);
+                Self {
+                    least,
+                    most: usual_most.max(least),
+                }
+            }
+        }
+    }
 }
 
 /// Pauses of two kinds: the long ones are usually this number of times as long as the short ones, and this part of the differences
@@ -148,10 +199,32 @@ impl PauseEnd<'_> {
 
 impl Pauses {
     /// A pause from the end of a call to the begin of the next one, with the number of that.
-    pub(super) fn add(&mut self, call: u32, (since, until): (i64, i64)) {
+    pub(super) fn add(&mut self, call: u32, (since, until): (i64, i64), work: Option<Work>) {
         self.lengths.push(until - since);
         self.ends.push(until);
+        self.work.push(work);
         self.calls.push(call);
+    }
+
+    /// Whether the thread worked or waited in them.
+    fn occupation(&self) -> Occupation {
+        let all = self.lengths.iter().zip(&self.work);
+        Occupation::of(all.map(|(length, work)| (*length, *work)))
+    }
+
+    /// How long the thread was busy for itself in a pause before it began to wait for this. Nothing of a thread that looks for the
+    /// end of its wait again and again, and where no processor time is known.
+    pub(super) fn own_before(&self) -> impl Fn(&Ending) -> Option<OwnTime> {
+        let is_busy = self.occupation() == Occupation::Busy;
+        let usual_most = self.most_work_before();
+        let blocks = self.work.iter().flatten();
+        let usual_blocks = Quartiles::of(blocks.map(|it| it.blocks.into())).second;
+        move |ending| {
+            let place = self.calls.binary_search(&ending.to.ordinal()).ok()?;
+            let work = self.work.get(place).copied().flatten();
+            let work = work.filter(|_| !is_busy)?;
+            Some(OwnTime::of(work, ending, (usual_most, usual_blocks)))
+        }
     }
 
     /// Their sum, and half of the spread of each; nothing of few.
@@ -194,6 +267,7 @@ impl Pauses {
             .keys()
             .chain(self.earlier.keys())
             .copied()
+            .filter(|it| !matches!(it, Source::AnyCalls(_)))
             .collect();
         for source in sources {
             let of =
@@ -213,10 +287,11 @@ impl Pauses {
                 }
             }
         }
-        let each = self.lengths.iter().zip(&self.calls);
-        let each = each.map(|(length, call)| {
+        let each = self.lengths.iter().zip(&self.calls).zip(&self.work);
+        let each = each.map(|((length, call), work)| {
             let part = parts.get(call).copied().unwrap_or(0.0);
-            (*length as f64 * part) as i64
+            let waited = length - work.map_or(0, |it| it.least);
+            ((*length as f64 * part) as i64).min(waited)
         });
         each.sum()
     }
@@ -228,8 +303,9 @@ impl Pauses {
         };
         let mut parts = [Self::default(), Self::default()];
         let part_of = |length: i64| usize::from(length >= least);
-        for ((length, end), call) in self.lengths.iter().zip(&self.ends).zip(&self.calls) {
-            parts[part_of(*length)].add(*call, (end - length, *end));
+        let all = self.lengths.iter().zip(&self.ends);
+        for ((length, end), (call, work)) in all.zip(self.calls.iter().zip(&self.work)) {
+            parts[part_of(*length)].add(*call, (end - length, *end), *work);
         }
         for (source, ending) in all_endings(self.endings) {
             let part = &mut parts[part_of(ending.at + ending.lag - ending.since)];
@@ -259,6 +335,7 @@ impl Pauses {
             return Verdict::Unknown;
         }
         let lengths = Quartiles::of(self.lengths.iter().copied());
+        let occupation = self.occupation();
         let mut best: Option<PauseEnd<'_>> = None;
         // The best of those that are late, but that the pauses follow.
         let mut followed: Option<PauseEnd<'_>> = None;
@@ -290,14 +367,21 @@ impl Pauses {
                     most: lags.third,
                     wake: if is_soon { lags.third } else { 0 },
                     spread: lags.spread(),
-                    may_be_own: lengths.spread() <= least && !are_followed && !is_very_soon,
+                    may_be_own: lengths.spread() <= least
+                        && !are_followed
+                        && !is_very_soon
+                        && occupation != Occupation::Waited,
                 });
             }
         }
         match (best, followed) {
+            (Some(found), _) if found.may_be_own && occupation == Occupation::Busy => {
+                Verdict::OwnWork
+            }
             (Some(found), _) => Verdict::By(found),
             _ if self.are_clocked() => Verdict::Clock,
             (None, Some(found)) => Verdict::By(found),
+            (None, None) if occupation == Occupation::Busy => Verdict::OwnWork,
             (None, None)
                 if 10 * lengths.spread() <= lengths.second
                     && is_clearly_less(lengths.spread(), least_spread) =>

@@ -1,6 +1,7 @@
 //! The begin of a call that waited for another thread.
 
 use crate::whatif::links::LinkKind;
+use crate::whatif::outside::OwnTime;
 use crate::whatif::records::Call;
 use crate::whatif::typical::LatencySource;
 use crate::whatif::wait_index::{Index, Wait};
@@ -97,13 +98,14 @@ impl<'f> ThreadLane<'f> {
         if let Some(shown) = shown {
             let may_be_own = targets.shown.is_some_and(|it| it.way.is_possible());
             let own_work = shared.effects.of_manner(LatencySource::OwnWork);
-            let worked = self.worked_before(index, call).min(pause) - own_lag;
+            let own = self.own_before(index, call);
+            let (least, most) = (own.least - own_lag, own.most.min(pause) - own_lag);
             let all = self.row.iter_mut().zip(shown).enumerate();
             for (run, (it, shown)) in all {
                 *it = match (own_work.contains(&run), may_be_own) {
                     (true, true) => *it + pause - own_lag,
-                    (true, false) => (*it + worked.max(0)).max(shown + shown_lag),
-                    (false, _) => (*it).max(shown + shown_lag),
+                    (true, false) => (*it + most.max(0)).max(shown + shown_lag),
+                    (false, _) => (*it + least.max(0)).max(shown + shown_lag),
                 };
             }
         }
@@ -119,11 +121,17 @@ impl<'f> ThreadLane<'f> {
         Ok(())
     }
 
-    /// How long the thread may have worked in the pause before the call, before it waited for another thread.
-    fn worked_before(&self, index: &Index, call: &Call) -> i64 {
+    /// How long the thread was busy for itself in the pause before the call, before it waited for another thread.
+    fn own_before(&self, index: &Index, call: &Call) -> OwnTime {
+        if let Some(known) = index.own_before.get(&self.place()) {
+            return *known;
+        }
         let site = self.before.map(|before| (self.number, before, call.shape));
-        site.and_then(|it| index.worked.get(&it).copied())
-            .unwrap_or(0)
+        let most = site.and_then(|it| index.worked.get(&it).copied());
+        OwnTime {
+            least: 0,
+            most: most.unwrap_or(0),
+        }
     }
 
     /// Where threads wait for each other, it waits for those that have waited for it.

@@ -1,7 +1,7 @@
 //! A stream in several simulations at once: it runs its tasks in order.
 
 use crate::TaskRole;
-use crate::whatif::links::{LaneCode, LanePosition, QueueWait, of_lane, take_at};
+use crate::whatif::links::{LaneCode, LanePosition, LinkKind, QueueWait, of_lane, take_at};
 use crate::whatif::records::{Task, TaskShape};
 use crate::whatif::typical::LatencySource;
 use crate::whatif::untimed::StreamTasks;
@@ -90,7 +90,7 @@ impl<'f> StreamLane<'f> {
         let mut left = self.waits;
         let waits = take_at(&mut left, place.end(), |it| it.to);
         if !self.is_inside {
-            if let Err(need) = self.begin(shared, threads, (place, &task), !waits.is_empty()) {
+            if let Err(need) = self.begin(shared, threads, (place, &task), waits) {
                 return LaneProgress::Blocked(need);
             }
             self.is_inside = true;
@@ -122,8 +122,9 @@ impl<'f> StreamLane<'f> {
         shared: &mut SolverContext<'f>,
         threads: &mut [ThreadLane<'f>],
         (place, task): (LanePosition, &Task),
-        ends_late: bool,
+        waits: &[Wait],
     ) -> Result<(), LaneNeed> {
+        let ends_late = !waits.is_empty();
         let mut rooms = self.rooms;
         let room = take_at(&mut rooms, place, |it| it.task).first();
         let thread = threads.get_mut(task.thread as usize);
@@ -138,7 +139,14 @@ impl<'f> StreamLane<'f> {
         }
         self.is_forced = false;
         self.rooms = rooms;
-        let lead = self.lead(shared, task, room, launched);
+        let mut lead = self.lead(shared, task, room, launched);
+        if self.turn(shared, task, waits).is_some() {
+            // It was ready at once, and waited.
+            lead.switch.iter_mut().for_each(|it| *it = (*it).min(0));
+            lead.launch
+                .iter_mut()
+                .for_each(|it| *it = (*it).min(task.inside));
+        }
         let goes_back = lead.switch.iter().any(|it| *it < 0);
         match self.before {
             Some(_) if goes_back || ends_late => shared.ends(&self.row, 0),
@@ -205,6 +213,13 @@ impl<'f> StreamLane<'f> {
         lead
     }
 
+    /// When a function on the host had its turn, for which it had waited.
+    fn turn(&self, shared: &SolverContext<'f>, task: &Task, waits: &[Wait]) -> Option<i64> {
+        let turn = waits.iter().find(|it| it.way == LinkKind::Turn)?;
+        let ready = self.before.unwrap_or(i64::MIN).max(task.call_begin());
+        Some(shared.index.time(turn)).filter(|it| *it > ready)
+    }
+
     /// From the end of the task before to the begin of this one.
     fn go_on(
         &mut self,
@@ -263,6 +278,7 @@ impl<'f> StreamLane<'f> {
         each.filter(|_| is_work).for_each(|(it, at)| *it -= at);
         let index = shared.index;
         let released = index.released(waits).filter(|it| *it > task.begin);
+        let released = released.or_else(|| self.turn(shared, task, waits));
         let lags = LatencySource::ALL.map(|manner| match (released, manner) {
             (Some(_), LatencySource::Usual) if shape.is_wait() => index.typical.release.middle,
             (Some(released), _) => task.end - released,

@@ -119,6 +119,11 @@ impl<'f> ThreadLane<'f> {
         }
     }
 
+    /// The place of the next call.
+    pub(super) fn place(&self) -> LanePosition {
+        LanePosition::new(self.lane, self.ordinal)
+    }
+
     /// When the next begins or ends in the recording.
     pub(super) fn time(&self) -> Option<i64> {
         let call = self.call.as_ref()?;
@@ -130,7 +135,7 @@ impl<'f> ThreadLane<'f> {
         let Some(call) = self.call else {
             return LaneProgress::Done;
         };
-        let place = LanePosition::new(self.lane, self.ordinal);
+        let place = self.place();
         let shape = shared.facts.call_shapes[call.shape as usize];
         if !self.is_inside {
             if let Err(need) = self.begin(shared, place, &call) {

@@ -1,5 +1,6 @@
 //! Chunks that hold differences to earlier values.
 
+use ascend_trace_format::record::CpuTime;
 use ascend_trace_recording::rows::*;
 use ascend_trace_testkit::bytes::Column;
 
@@ -33,6 +34,8 @@ fn calls() {
         numbers(&[1, 1]),    // 1 call before it, left
         // stacks: 0 calls before it, stack 7; 1 call before it, stack 5
         numbers(&[0, 14, 1, 3]),
+        // processor times: 1 call before it, 10 us of 30, 2 blocks
+        numbers(&[1, 10, 20, 2]),
     ];
     let text = |text: &str| Some(text.into());
     let first = CallRow {
@@ -59,6 +62,7 @@ fn calls() {
         strings: vec![text("a"), None],
         ending: Ending::Returned,
         stack: Some(7),
+        cpu: None,
     };
     let second = CallRow {
         thread: 65,
@@ -69,6 +73,7 @@ fn calls() {
         event: Some((2, 4)),
         strings: vec![text("a")],
         ending: Ending::Left,
+        cpu: CpuTime::new(10_000, 30_000, 2),
         ..CallRow::default()
     };
     let third = CallRow {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Run, program, run, tool};
+use crate::support::{Run, Tables, program, run, tool};
 
 /// A part of the time that the readings themselves may take, and all between them and the program's.
 const BESIDES: f64 = 0.05;
@@ -11,6 +11,13 @@ const BESIDES: f64 = 0.05;
 fn the_processor_time_of_pauses_is_that_of_the_program() {
     let recorded = Run::new(&program("pause_work")).traced();
     let truth: f64 = recorded.outcome.out().trim().parse().unwrap();
+    for call in Tables::of(&recorded).calls {
+        let Some(used) = call.maybe("cpu_ns") else {
+            continue;
+        };
+        assert!(used <= call.number("cpu_over_ns"), "{call:?}");
+        assert_eq!(call.number("depth"), 0, "{call:?}");
+    }
     let mut command = tool();
     let stats = command.args(["stats", "--json"]).arg(recorded.trace());
     let document: Value = serde_json::from_str(&run(stats).expect(0).out()).unwrap();

@@ -82,6 +82,9 @@ fn the_time_out_of_the_runtime_is_reported_in_words() {
     assert!(after.contains("[unrecorded]"), "{said}");
     stuck.until("out", "returned 507046", 1);
     assert_eq!(stuck.kill_program().status, 137);
+    // The program has set the limit, so that is no error.
+    let said = stuck.written("err");
+    assert_eq!(count_of(&said, "1 call returned an error"), 0, "{said}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The detail pane of the selection.
 
+use ascend_trace_format::record::CpuTime;
 use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
 
@@ -120,4 +121,28 @@ fn details_are_copied_whole() {
         text.contains("[ after ") && text.contains("stream="),
         "{text}"
     );
+}
+
+#[test]
+fn a_call_after_a_pause_has_its_length_and_the_processor_time() {
+    let mut timeline =
+        Timeline::parse("t1: aclrtMalloc[0..10us] | t1: aclrtFree[1010us..1020us]").unwrap();
+    for row in &mut timeline.rows {
+        if let Row::Call(call) = row
+            && call.begin_ns > 0
+        {
+            call.cpu = CpuTime::new(300_000, 1_000_000, 2);
+        }
+    }
+    let mut player = Player::of(timeline.trace(), LARGE);
+    player.play("/ aclrtfree enter");
+    let world = ViewData {
+        trace: &player.trace,
+        log: None,
+        overview: &player.overview,
+        export_name: None,
+    };
+    let text = crate::view::details(&player.app, world);
+    let expected = "1.00 ms outside AscendCL before it, on a processor 300 µs";
+    assert!(text.contains(expected), "{text}");
 }

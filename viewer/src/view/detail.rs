@@ -1,7 +1,7 @@
 //! Everything that is known about the selection.
 
 use ascend_trace_analysis::{Cause, queue_wait};
-use ascend_trace_recording::{CallId, TaskId, TaskTime};
+use ascend_trace_recording::{CallId, TaskId, TaskTime, Trace};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -253,6 +253,7 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
         times.push(vec![Span::styled(text, theme.stall())]);
     }
     times.extend(wait_release::of(scene, item));
+    times.extend(pause_before(trace, id).map(|text| vec![Span::styled(text, theme.dim())]));
     times.extend(call.task.and_then(|task| submitted(scene, task)));
     times.extend(rank(scene));
     let thread = display_names::thread(trace, call.thread);
@@ -263,6 +264,23 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
     finish(scene, item, room, &mut lines);
     lines.extend(call_site::of(scene, call, room));
     lines
+}
+
+/// What the thread did before a call, outside AscendCL, where that is known.
+fn pause_before(trace: &Trace, id: CallId) -> Option<String> {
+    let call = trace.call(id);
+    let cpu = call.cpu?;
+    let calls = trace.thread_calls(call.thread);
+    let place = calls.partition_point(|it| trace.call(*it).begin < call.begin);
+    let before = calls.get(..place)?.iter().rev().map(|it| trace.call(*it));
+    let last = before.filter(|it| it.depth == 0).map(|it| it.end).next();
+    let pause = last.map_or(cpu.over_ns(), |it| call.begin - it);
+    let (least, most) = cpu.within(pause);
+    let work = duration_with_error((least + most) / 2, (most - least + 1) / 2);
+    let pause = duration(pause);
+    Some(format!(
+        "{pause} outside AscendCL before it, on a processor {work}"
+    ))
 }
 
 /// When the task of a call ran.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-use ascend_trace_format::api::Untimed;
+use ascend_trace_format::api::{Untimed, is_answer};
 use ascend_trace_recording::rows::{CallRow, Ending, Row};
 use ascend_trace_ring::NestedRecorder;
 
@@ -72,11 +72,11 @@ impl RecordingCounts {
 }
 
 impl RecordingCounts {
-    /// Notes a call that returned something else than 0, if that is an error.
+    /// Notes a call that returned an error. The code of a wait that has reached its time limit is no error.
     #[cold]
     pub(super) fn note_failure(&mut self, call: &CallRow, dictionary: &Dictionary) {
         let is_first = self.failed == 0;
-        self.failed += u64::from(dictionary.is_failure(call));
+        self.failed += u64::from(dictionary.is_failure(call) && !is_answer(call.ret));
         if is_first && self.failed > 0 {
             self.first_failure = dictionary.failure(call);
         }

@@ -4,6 +4,7 @@ use std::io;
 
 use ascend_trace_analysis::Node;
 use ascend_trace_analysis::collectives::bytes_moved;
+use ascend_trace_format::record::CpuTime;
 use ascend_trace_recording::{Call, CallId, Function, Process, Stream, Thread, Trace};
 
 use super::{TableColumn, TableWriter, write_table};
@@ -101,6 +102,16 @@ pub(super) fn columns<'s, 't>() -> Vec<TableColumn<'t, ExportedCall<'s, 't>>> {
         // Where in the program it was made, if stacks were recorded.
         TableColumn::word("call_site", |row, cell| {
             cell.maybe(row.trace.call_site(row.call).map(|it| it.text()));
+        }),
+        // Processor time of the thread until the call began, after a pause.
+        TableColumn::number("cpu_ns", |row, cell| {
+            cell.maybe(row.call.cpu.map(CpuTime::used_ns));
+        }),
+        TableColumn::number("cpu_over_ns", |row, cell| {
+            cell.maybe(row.call.cpu.map(CpuTime::over_ns));
+        }),
+        TableColumn::number("cpu_blocks", |row, cell| {
+            cell.maybe(row.call.cpu.map(CpuTime::blocks));
         }),
     ]
 }

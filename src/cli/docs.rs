@@ -200,7 +200,7 @@ fn every_field_of_diff_is_described() {
 fn every_field_of_why_is_described() {
     let text = "s1: wait(E#0)[?] by t1[10us..11us] | t1: sync(s1)[13us..20s]
                 t2: HcclCommInitRootInfo(2,0)[5us..20s]";
-    let mut timeline = ascend_trace_testkit::Timeline::parse(text).unwrap();
+    let mut timeline = ascend_trace_testkit::Timeline::of(text);
     for row in &mut timeline.rows {
         match row {
             Row::Call(row) if row.end_ns > 1_000_000_000 => row.ending = Ending::Open,

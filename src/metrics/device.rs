@@ -256,7 +256,7 @@ mod tests {
         text += "s1: A[not-sampled] by t1[410us..411us] A[not-sampled] by t1[412us..413us]\n";
         text += "s1: A[not-sampled] by t1[414us..415us] B[no-event] by t1[416us..417us]\n";
         text += "s1: A[500us..590us] by t1[500us..580us]\n";
-        let timeline = Timeline::parse(&text).expect("a timeline");
+        let timeline = Timeline::of(&text);
         let timeline = timeline.with_times(|row| {
             let is_open = row.begin_device_ns == 500_000;
             row.submitting_ns = if is_open { 80_000 } else { 2_000 };

@@ -289,7 +289,7 @@ fn the_drawing_thread_does_not_read_new_data() {
 fn long_file_with_memory() -> Vec<u8> {
     const CALLS: i64 = 200_000;
     let text = "t1: aclrtMalloc(64,4096)[0..1us] aclrtFree(4096)[2us..3us] aclrtQueryEventStatus(1)[4us..5us]";
-    let timeline = Timeline::parse(text).unwrap();
+    let timeline = Timeline::of(text);
     let calls = timeline.rows.iter().filter_map(|row| match row {
         Row::Call(call) => Some(call.clone()),
         _ => None,

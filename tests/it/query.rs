@@ -84,7 +84,7 @@ fn planted(run_name: &str, number: u64, compute: impl Fn(u64) -> u64) -> Vec<u8>
         .iter()
         .map(|(begin, end, name)| (0, *begin, *end, name.as_str()))
         .collect();
-    let mut timeline = Timeline::parse(&text).unwrap().with_ranges(&ranges);
+    let mut timeline = Timeline::of(&text).with_ranges(&ranges);
     for row in &mut timeline.rows {
         if let Row::Process(row) = row {
             row.rank = number.to_string();

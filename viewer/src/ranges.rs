@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     fn trace(ranges: &[(i64, i64)]) -> Trace {
-        let timeline = Timeline::parse("t1: aclrtMalloc(64)[0..1us]").expect("a timeline");
+        let timeline = Timeline::of("t1: aclrtMalloc(64)[0..1us]");
         let mut builder = GrowingRecording::new(timeline.session, timeline.tables);
         timeline.rows.into_iter().for_each(|row| builder.apply(row));
         for (begin, length) in ranges {

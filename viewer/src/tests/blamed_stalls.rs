@@ -55,10 +55,7 @@ fn key(group: &StallGroup) -> (String, String) {
 
 #[test]
 fn stalls_are_grouped_and_their_totals_are_those_of_stats() {
-    for trace in [
-        Timeline::parse(PIPELINE).expect("a timeline").trace(),
-        super::scene::scene(),
-    ] {
+    for trace in [Timeline::of(PIPELINE).trace(), super::scene::scene()] {
         let mut player = Player::of(trace, LARGE);
         player.play("I");
         let trace = &player.trace;
@@ -143,7 +140,7 @@ fn tab_turns_between_the_longest_stalls_and_who_is_to_blame() {
 #[test]
 fn a_range_of_the_program_separates_groups() {
     let text = "s1: A[0..5us] by t1[-2us..-1us] A[60us..65us] by t1[55us..56us] A[130us..131us] by t1[120us..121us]";
-    let timeline = Timeline::parse(text).expect("a timeline");
+    let timeline = Timeline::of(text);
     let trace = timeline.with_ranges(&[(0, 7, 54, "load")]).trace();
     let mut player = Player::of(trace, LARGE);
     player.play("I");

@@ -12,7 +12,7 @@ fn recorded(cards: [Option<u32>; 3]) -> Trace {
     let text = "p1.s1: A[10us..20us] | p1.t1: aclrtMalloc(64,4096)[0..1us]
         p2.s2: B[30us..40us] | p2.t2: aclrtMalloc(64,4096)[5us..6us]
         p3.s3: C[30us..40us]";
-    let mut timeline = Timeline::parse(text).expect("a timeline");
+    let mut timeline = Timeline::of(text);
     let ranks = ["2", "0", ""];
     let mut number = 0;
     let mut counters = Vec::new();
@@ -29,11 +29,7 @@ fn recorded(cards: [Option<u32>; 3]) -> Trace {
             number += 1;
         }
     }
-    let is_end = |row: &Row| matches!(row, Row::End(_));
-    let place = timeline.rows.iter().position(is_end);
-    let place = place.unwrap_or(timeline.rows.len());
-    timeline.rows.splice(place..place, counters);
-    timeline.trace()
+    timeline.with_rows(counters).trace()
 }
 
 /// The names of the rows, without their values.

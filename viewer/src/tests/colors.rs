@@ -123,10 +123,9 @@ fn without_utf_8_the_picture_is_plain_ascii_of_the_same_form() {
 
 #[test]
 fn copies_show_their_direction_and_have_a_colour_for_each() {
-    let mut timeline = ascend_trace_testkit::Timeline::parse(
+    let mut timeline = ascend_trace_testkit::Timeline::of(
         "s1: memcpy(64)[0..100us] memcpy(64)[200us..300us] memcpy(64)[400us..500us]",
-    )
-    .expect("a timeline");
+    );
     let kinds = [
         "HOST_TO_HOST",
         "HOST_TO_DEVICE",

@@ -182,7 +182,7 @@ fn it_follows_the_window() {
 
 #[test]
 fn of_a_selected_range_it_is_the_path_in_that_until_nothing_is_selected() {
-    let timeline = Timeline::parse(PIPELINE).expect("a timeline");
+    let timeline = Timeline::of(PIPELINE);
     let ranges = [(0, 700, 1_615, "backward")];
     let mut player = Player::of(timeline.with_ranges(&ranges).trace(), LARGE);
     player.play("/ backward enter R");

@@ -36,7 +36,7 @@ fn a_task_has_its_times_its_queue_wait_and_its_rank() {
 
 #[test]
 fn the_command_of_the_process_is_shown_last() {
-    let mut timeline = Timeline::parse(PIPELINE).unwrap();
+    let mut timeline = Timeline::of(PIPELINE);
     for row in &mut timeline.rows {
         if let Row::Process(process) = row {
             process.command = "python\0train.py\0--clear=\u{1b}[2J".to_owned();

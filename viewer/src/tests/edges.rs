@@ -74,7 +74,7 @@ fn times_of_years_do_not_overflow() {
 
 #[test]
 fn long_and_foreign_names_are_cut_by_cells() {
-    let mut timeline = Timeline::parse("s1: MatMul[1us..9us] Add[10us..90us]").expect("a timeline");
+    let mut timeline = Timeline::of("s1: MatMul[1us..9us] Add[10us..90us]");
     for function in &mut timeline.tables.functions {
         if function.name.ends_with("MatMul") || function.name.ends_with("Add") {
             function.name = "矩阵乘法与加法融合算子".repeat(20);

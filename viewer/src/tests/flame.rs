@@ -21,7 +21,7 @@ t2: aclrtMalloc(64)[10us..700us]
 s1: A[912us..915us] by t1[910us..911us]";
 
 fn player() -> Player {
-    let timeline = Timeline::parse(THREADS).expect("a timeline");
+    let timeline = Timeline::of(THREADS);
     let ranges = [
         (0, 0, 500, "step"),
         (0, 150, 480, "load"),

@@ -63,7 +63,7 @@ fn a_selected_wait_says_what_released_it_where_and_when() {
 fn a_wait_without_its_record_names_the_filters() {
     let text = "s1: A[0us..10us] rec(e)\ns2: B[5us..50us] wait(e) C[51us..60us]";
     for filters in [vec![], vec!["skip call=aclrtRecordEvent".to_owned()]] {
-        let mut timeline = Timeline::parse(text).unwrap();
+        let mut timeline = Timeline::of(text);
         timeline.session.filters.clone_from(&filters);
         let names: Vec<_> = timeline
             .tables

@@ -28,7 +28,7 @@ impl PartlyKnownRecording {
     }
 
     pub(super) fn of(text: &str, missing: usize, size: (u16, u16)) -> Self {
-        let timeline = Timeline::parse(text).expect("a timeline");
+        let timeline = Timeline::of(text);
         let rows = timeline.rows.len() - missing.min(timeline.rows.len());
         let builder = GrowingRecording::new(timeline.session, timeline.tables);
         let mut growing = Self {

@@ -12,7 +12,7 @@ fn player(size: (u16, u16), losses: bool) -> Player {
     let text = "t1: aclrtMalloc(64)[0..1us] aclrtFree(64)[499us..500us]
                 t2: aclrtMalloc(64)[2us..3us] aclrtFree(64)[998us..1000us]
                 s1: A[100us..800us] by t1[10us..11us]";
-    let timeline = Timeline::parse(text).expect("a timeline");
+    let timeline = Timeline::of(text);
     let mut builder = GrowingRecording::new(timeline.session, timeline.tables);
     let mut calls = 0;
     let mut threads = Vec::new();

@@ -22,7 +22,7 @@ fn range(begin_us: i64, end_us: i64, name: &str) -> RangeRow {
 /// The ranges are those of the thread.
 fn player(ranges: Vec<RangeRow>) -> Player {
     let text = "t1: aclrtMalloc(64)[0..900us]\ns1: A[100us..800us] by t1[10us..11us]";
-    let timeline = Timeline::parse(text).expect("a timeline");
+    let timeline = Timeline::of(text);
     let mut builder = GrowingRecording::new(timeline.session, timeline.tables);
     let thread = timeline.rows.iter().find_map(|row| match row {
         Row::Thread(thread) => Some((thread.process, thread.thread)),

@@ -19,7 +19,7 @@ struct HangingThread {
 
 impl HangingThread {
     fn new() -> Self {
-        let timeline = Timeline::parse("t1: aclrtMalloc(64)[0..1ms]").expect("a timeline");
+        let timeline = Timeline::of("t1: aclrtMalloc(64)[0..1ms]");
         let calls = timeline.rows.iter();
         let mut calls = calls.filter_map(|row| match row {
             Row::Call(call) => Some(call.clone()),

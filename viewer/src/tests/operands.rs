@@ -61,7 +61,7 @@ fn facts(name: &str) -> Vec<String> {
 /// `Relu` on a tensor that was made before.
 fn player() -> Player {
     let text = "s1: Relu[100us..800us] by t1[50us..51us]";
-    let mut timeline = Timeline::parse(text).expect("a timeline");
+    let mut timeline = Timeline::of(text);
     let functions = &mut timeline.tables.functions;
     let create = functions.len() as u16;
     let dims = vec![arg("viewDims", "integers", false)];

@@ -9,7 +9,7 @@ use super::harness::{LARGE, Player};
 const TEXT: &str = "s1: A[0us..100us] B[200us..500us] C[900us..1000us]\n";
 
 fn view(at_ns: impl Fn(TimeRange) -> i64) -> Player {
-    let mut timeline = Timeline::parse(TEXT).unwrap();
+    let mut timeline = Timeline::of(TEXT);
     let span = timeline.trace().span().unwrap();
     timeline.session.kept = Some(KeptRow {
         since_ns: span.begin,

@@ -45,7 +45,7 @@ pub(super) fn running_scene() -> Trace {
 }
 
 fn build(ended: bool) -> Trace {
-    let timeline = Timeline::parse(&format!("{PIPELINE}{OTHER_ROWS}")).expect("a timeline");
+    let timeline = Timeline::of(&format!("{PIPELINE}{OTHER_ROWS}"));
     let mut builder = GrowingRecording::new(timeline.session, timeline.tables);
     let (ends, rows): (Vec<Row>, Vec<Row>) =
         (timeline.rows.into_iter()).partition(|row| matches!(row, Row::End(_)));

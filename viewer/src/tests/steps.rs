@@ -9,7 +9,7 @@ use super::lists::entries;
 fn player() -> Player {
     let text = "t1: aclrtMalloc(64)[0..1us]
                 s1: A[10us..90us] by t1[5us..6us] B[180us..195us] by t1[170us..171us]";
-    let timeline = Timeline::parse(text).expect("a timeline");
+    let timeline = Timeline::of(text);
     let ranges = [
         (0, 0, 100, "step 0"),
         (0, 5, 60, "forward"),

@@ -24,7 +24,7 @@ fn trace() -> Trace {
 }
 
 fn of(text: &str) -> Trace {
-    let timeline = Timeline::parse(text).expect("a timeline");
+    let timeline = Timeline::of(text);
     let timeline = timeline.with_times(|row| {
         let known = CLOSED.iter().find(|it| it.0 * 1_000 == row.begin_device_ns);
         row.submitting_ns = known.map_or(0, |it| it.1 * 1_000);
@@ -157,7 +157,7 @@ fn a_slice_and_its_details_say_the_estimate() {
 fn the_busy_share_of_a_sampled_stream_is_an_estimate_or_a_lower_limit() {
     let line = |timing: &str, operation: &str| {
         let text = &format!("s1: Add[0..50us] {operation}[not-sampled] Add[90us..100us]");
-        let mut timeline = Timeline::parse(text).expect("a timeline");
+        let mut timeline = Timeline::of(text);
         timing.clone_into(&mut timeline.session.timing);
         Player::of(timeline.trace(), LARGE).line_with("stream 1 ")
     };

@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn the_innermost_range_is_the_last_one_that_has_not_ended() {
         let text = "t1: aclrtMalloc(64)[0..100us]\nt2: aclrtMalloc(64)[0..100us]";
-        let timeline = Timeline::parse(text).expect("a timeline");
+        let timeline = Timeline::of(text);
         let ranges = [
             (0, 15, 20, "decode"),
             (0, 0, 100, "step"),

@@ -47,7 +47,7 @@
 //!
 //! event   = EVENT [ "#" GENERATION ]
 //! numbers = "(" NUMBER { "," NUMBER } ")"
-//! span    = "[" BEGIN ".." END "]"
+//! span    = "[" BEGIN ".." END "]"      in a call also "[" BEGIN ".." END "?" "]"
 //! time    = span | "[" AT "]" | "[" "?" "]" | "[" REASON "]"
 //! ```
 //!
@@ -92,7 +92,8 @@
 //! which the launch calls end. With a result other than 0 it was refused: then no task exists.
 //!
 //! **Nesting.** A call within another of the same thread is its child. **Results.** `=507000`
-//! makes a call return that code.
+//! makes a call return that code. **Open calls.** `[a..b?]` has not returned at `b`, the last time at which the
+//! recorder looked (the trace then has no end).
 //!
 //! ```
 //! use ascend_trace_testkit::timeline;

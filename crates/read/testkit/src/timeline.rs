@@ -37,9 +37,43 @@ impl Timeline {
         Ok(rows::rows(&lanes, &plan))
     }
 
+    /// The timeline of a text.
+    ///
+    /// # Panics
+    /// When the text has a mistake.
+    #[track_caller]
+    pub fn of(text: &str) -> Self {
+        Self::parse(text).unwrap_or_else(|error| {
+            let line = text.lines().nth(error.line - 1).unwrap_or_default();
+            let pointer = " ".repeat(error.column - 1);
+            panic!("{error}\n{line}\n{pointer}^")
+        })
+    }
+
+    /// The same without an end of the recording.
+    pub fn broken_off(mut self) -> Self {
+        self.rows.retain(|row| !matches!(row, Row::End(_)));
+        self
+    }
+
+    /// The same with further rows, before the end of the recording.
+    pub fn with_rows(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
+        let is_end = |row: &Row| matches!(row, Row::End(_));
+        let place = self.rows.iter().position(is_end);
+        let place = place.unwrap_or(self.rows.len());
+        self.rows.splice(place..place, rows);
+        self
+    }
+
+    /// The same with changes of its rows.
+    pub fn changed(mut self, change: impl FnMut(&mut Row)) -> Self {
+        self.rows.iter_mut().for_each(change);
+        self
+    }
+
     /// The same with ranges that the program named: the place of the thread among those of the timeline,
     /// begin and end in microseconds, and the name. A thread that is not there has none.
-    pub fn with_ranges(mut self, ranges: &[(usize, i64, i64, &str)]) -> Self {
+    pub fn with_ranges(self, ranges: &[(usize, i64, i64, &str)]) -> Self {
         let threads = self.rows.iter().filter_map(|row| match row {
             Row::Thread(row) => Some((row.process, row.thread)),
             _ => None,
@@ -57,21 +91,25 @@ impl Timeline {
             }))
         });
         let rows: Vec<Row> = rows.collect();
-        let is_end = |row: &Row| matches!(row, Row::End(_));
-        let place = self.rows.iter().position(is_end);
-        let place = place.unwrap_or(self.rows.len());
-        self.rows.splice(place..place, rows);
-        self
+        self.with_rows(rows)
+    }
+
+    /// The same where another function made all events (`EventRow::creation`).
+    pub fn with_events(self, creation: u8) -> Self {
+        self.changed(|row| {
+            if let Row::Event(event) = row {
+                event.creation = creation;
+            }
+        })
     }
 
     /// The same with other facts about the times of tasks, such as when the event after a task was submitted.
-    pub fn with_times(mut self, mut change: impl FnMut(&mut TaskTimeRow)) -> Self {
-        for row in &mut self.rows {
+    pub fn with_times(self, mut change: impl FnMut(&mut TaskTimeRow)) -> Self {
+        self.changed(|row| {
             if let Row::TaskTime(time) = row {
                 change(time);
             }
-        }
-        self
+        })
     }
 
     /// The trace that the rows make.
@@ -90,14 +128,7 @@ impl Timeline {
 /// When the text has a mistake.
 #[track_caller]
 pub fn timeline(text: &str) -> Trace {
-    match Timeline::parse(text) {
-        Ok(timeline) => timeline.trace(),
-        Err(error) => {
-            let line = text.lines().nth(error.line - 1).unwrap_or_default();
-            let pointer = " ".repeat(error.column - 1);
-            panic!("{error}\n{line}\n{pointer}^");
-        }
-    }
+    Timeline::of(text).trace()
 }
 
 /// A mistake at a byte offset of the text.

@@ -6,7 +6,8 @@
 )]
 
 use ascend_trace_format::api::{Role, TaskKind, Untimed};
-use ascend_trace_recording::{Call, StreamId, Task, ThreadId, Trace};
+use ascend_trace_recording::rows::Row;
+use ascend_trace_recording::{Call, Ending, StreamId, Task, ThreadId, Trace};
 use ascend_trace_testkit::{Timeline, timeline};
 
 fn tasks(trace: &Trace, stream: u32) -> Vec<&Task> {
@@ -124,6 +125,24 @@ fn results_and_negative_times_are_kept() {
 }
 
 #[track_caller]
+#[test]
+fn an_open_call_has_not_returned_and_its_recording_has_no_end() {
+    let timeline = Timeline::of("s1: A[5..9] by t1[0..3] B[?] by t1[4..8?] | t2: sync(s1)[1..8?]");
+    let trace = timeline.trace();
+    let endings = |thread: u32| {
+        let calls = calls(&trace, thread).into_iter();
+        calls.map(|it| it.ending).collect::<Vec<_>>()
+    };
+    assert_eq!(endings(0), [Ending::Returned, Ending::Open]);
+    assert_eq!(endings(1), [Ending::Open]);
+    let has_end = |text: &str| {
+        let rows = Timeline::of(text).rows;
+        rows.iter().any(|row| matches!(row, Row::End(_)))
+    };
+    assert!(has_end("t1: sync(s1)[1..8]"));
+    assert!(!has_end("t1: sync(s1)[1..8?]"));
+}
+
 fn mistake(text: &str) -> String {
     Timeline::parse(text).unwrap_err().to_string()
 }

@@ -21,7 +21,7 @@ const JOB: &str = "
 const REALTIME_NS: i64 = 1_795_985_558_000_000_123;
 
 fn job() -> Trace {
-    let mut timeline = Timeline::parse(JOB).expect("a timeline");
+    let mut timeline = Timeline::of(JOB);
     timeline.session.start_realtime_ns = REALTIME_NS;
     timeline.session.host = "node".to_owned();
     let mut ranks = ["0", "1"].into_iter();

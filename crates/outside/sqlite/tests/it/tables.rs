@@ -25,7 +25,7 @@ fn every_cell_is_that_of_the_csv_tables() {
 
 #[test]
 fn texts_of_any_kind_survive() {
-    let mut timeline = Timeline::parse("t1: call(1)[0..100]").expect("a timeline");
+    let mut timeline = Timeline::of("t1: call(1)[0..100]");
     let mut rows = timeline.rows.iter();
     let thread = rows.find_map(|row| match row {
         Row::Thread(thread) => Some((thread.process, thread.thread)),

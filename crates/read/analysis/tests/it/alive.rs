@@ -2,8 +2,6 @@
 
 use ascend_trace_analysis::hang::{Hangs, Report, Verdict};
 use ascend_trace_analysis::{Fold, Window};
-use ascend_trace_recording::Ending;
-use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
 
 use super::random::Dice;
@@ -131,34 +129,20 @@ impl<'d> Program<'d> {
                 (*returned <= cut).then(|| format!("s{}: {name}{time} {by}\n", stream + 1))
             }
             Piece::Call(thread, name, [called, returned]) => {
-                let end = cut.min(*returned);
+                let end = match *returned <= cut {
+                    true => returned.to_string(),
+                    false => format!("{cut}?"),
+                };
                 (*called < cut).then(|| format!("t{}: {name}[{called}..{end}]\n", thread + 1))
             }
         });
         lines.collect()
     }
 
-    /// Calls that had not returned at a time.
-    fn is_open(&self, begin: i64, cut: i64) -> bool {
-        self.pieces.iter().any(|piece| {
-            matches!(piece, Piece::Call(_, _, [called, returned]) if *called == begin && *returned > cut)
-        })
-    }
-
     fn report(&self, cut: i64) -> Report {
         let text = self.until(cut);
-        let mut timeline = Timeline::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        for row in &mut timeline.rows {
-            match row {
-                Row::Call(row) if row.end_ns == cut && self.is_open(row.begin_ns, cut) => {
-                    row.ending = Ending::Open;
-                }
-                // Of `aclrtCreateEventWithFlag`: a wait is for the next record.
-                Row::Event(row) => row.creation = 1,
-                _ => {}
-            }
-        }
-        timeline.rows.retain(|row| !matches!(row, Row::End(_)));
+        // Of `aclrtCreateEventWithFlag`: a wait is for the next record.
+        let timeline = Timeline::of(&text).broken_off().with_events(1);
         let fold = Hangs::default().until(Some(cut));
         fold.of(&Window::whole(&timeline.trace()))
     }

@@ -58,7 +58,7 @@ fn stalls_are_grouped_by_the_work_that_was_waited_for_and_the_call_that_came_lat
         s2: wait(E)[2us..40us] B[40us..41us] wait(F)[42us..90us] C[150us..160us] by t2[140us..141us]
         t1: sync(s1)[5us..95us]
         s3: D[0..5us] by t2[-2us..-1us] D[60us..65us] by t2[55us..56us] D[130us..131us] by t2[120us..121us]";
-    let timeline = Timeline::parse(text).expect("a timeline");
+    let timeline = Timeline::of(text);
     let trace = timeline.with_ranges(&[(1, 7, 54, "load 7")]).trace();
     let groups = groups(&trace, |it| it.is_notable() && it.cause != Cause::Unknown);
     let words: Vec<String> = groups.iter().map(|it| words(&trace, it)).collect();
@@ -90,7 +90,7 @@ fn totals_and_shares_of_groups_are_those_of_the_causes() {
     let mut most = 0;
     for _ in 0..40 {
         let text = program(&mut dice, 60);
-        let trace = Timeline::parse(&text).expect("a timeline").trace();
+        let trace = Timeline::of(&text).trace();
         let groups = groups(&trace, |_| true);
         agree(&groups, &Stats::of(&trace));
         most = most.max(groups.len());
@@ -100,9 +100,7 @@ fn totals_and_shares_of_groups_are_those_of_the_causes() {
 
 #[test]
 fn a_least_length_leaves_stalls_out_and_keeps_shares_of_all() {
-    let trace = Timeline::parse(&program(&mut Dice(3), 80))
-        .expect("a timeline")
-        .trace();
+    let trace = Timeline::of(&program(&mut Dice(3), 80)).trace();
     let all = groups(&trace, |_| true);
     let long = groups(&trace, |it| it.length() >= 5_000);
     assert!(!long.is_empty());

@@ -26,7 +26,7 @@ fn words(trace: &Trace, tree: &CallTree, place: usize) -> String {
 }
 
 fn trace(text: &str, ranges: &[(usize, i64, i64, &str)]) -> Trace {
-    let timeline = Timeline::parse(text).expect("a timeline");
+    let timeline = Timeline::of(text);
     timeline.with_ranges(ranges).trace()
 }
 

@@ -2,7 +2,6 @@
 
 use ascend_trace_analysis::checks::{Finding, Findings, all};
 use ascend_trace_analysis::{Fold, Window};
-use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::{Timeline, timeline};
 
 /// The findings of a timeline: check, thread, number of calls, and text.
@@ -297,13 +296,7 @@ fn streams_with_an_order_of_their_own_are_used_in_turn_for_a_reason() {
 
 /// The same where all events are made by `aclrtCreateEventExWithFlag`.
 fn found_with_ex_events(text: &str) -> Vec<String> {
-    let mut timeline = Timeline::parse(text).expect("a timeline");
-    for row in &mut timeline.rows {
-        if let Row::Event(row) = row {
-            row.creation = 2;
-        }
-    }
-    let trace = timeline.trace();
+    let trace = Timeline::of(text).with_events(2).trace();
     words(&Findings::default().of(&Window::whole(&trace)))
 }
 

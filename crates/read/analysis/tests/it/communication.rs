@@ -311,7 +311,7 @@ fn a_cut_list_of_messages_leaves_later_waits_unknown() {
             (80, 100, &[[1, 10, 4, 0], [1, 10, 4, 0]]),
         ],
     ]);
-    let mut timeline = ascend_trace_testkit::Timeline::parse(&text).expect("a timeline");
+    let mut timeline = ascend_trace_testkit::Timeline::of(&text);
     let mut calls = timeline.rows.iter_mut().filter_map(|row| match row {
         ascend_trace_recording::rows::Row::Call(call) => Some(call),
         _ => None,

@@ -9,7 +9,7 @@ use ascend_trace_testkit::{Timeline, timeline};
 
 /// The findings of one check, with the time saved without them, in microseconds, and its error.
 fn saved(check: &str, text: &str) -> Vec<Option<(i64, i64)>> {
-    let timeline = Timeline::parse(text).expect("a timeline");
+    let timeline = Timeline::of(text);
     let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
     let mut recording = Recording::from_bytes(file).expect("it reads back");
     let found =

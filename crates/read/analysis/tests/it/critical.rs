@@ -284,7 +284,7 @@ fn a_path_does_not_depend_on_where_a_recording_is_cut() {
     for seed in 0..200 {
         let mut dice = Dice(seed);
         let text = super::programs::everything(&mut dice, 60);
-        let timeline = Timeline::parse(&text).expect("a timeline");
+        let timeline = Timeline::of(&text);
         let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
         let mut recording = Recording::from_bytes(file).expect("it reads back");
         let TimeRange { begin, end } = recording.span().expect("it has calls");

@@ -276,7 +276,7 @@ fn check_random(seeds: std::ops::Range<u64>, operations: usize) {
             }
             let mut dice = Dice(seed);
             let text = everything(&mut dice, operations);
-            let timeline = Timeline::parse(&text).expect("a timeline");
+            let timeline = Timeline::of(&text);
             let timeline = timeline.with_ranges(&ranges(&mut dice));
             let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
             let has_places = check(&file, &mut dice, &text);

@@ -15,13 +15,7 @@ fn check(text: &str, expected: &[&str]) -> (Trace, Dependencies) {
 
 /// A timeline with events that all come from `aclrtCreateEventWithFlag`.
 fn with_flag(text: &str) -> Trace {
-    let mut timeline = Timeline::parse(text).expect("a timeline");
-    for row in &mut timeline.rows {
-        if let Row::Event(event) = row {
-            event.creation = 1;
-        }
-    }
-    timeline.trace()
+    Timeline::of(text).with_events(1).trace()
 }
 
 #[test]
@@ -163,7 +157,7 @@ fn a_device_sync_waits_for_every_stream_of_its_device_only() {
 fn a_device_sync_leaves_other_contexts_of_the_device_out() {
     let text = "s1: A[0..10] | s2: B[0..20]
                 t1: sync()[5..21]";
-    let mut timeline = Timeline::parse(text).expect("a timeline");
+    let mut timeline = Timeline::of(text);
     let second = timeline.rows.iter_mut().find_map(|row| match row {
         Row::Stream(stream) if stream.acl_id == Some(2) => Some(stream),
         _ => None,

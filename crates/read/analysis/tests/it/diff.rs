@@ -79,7 +79,7 @@ impl Program {
     }
 
     fn timeline(self, is_marked: bool) -> Timeline {
-        let timeline = Timeline::parse(&self.text).expect("a timeline");
+        let timeline = Timeline::of(&self.text);
         let names: Vec<String> = (0..self.marks.len())
             .map(|it| format!("step {it}"))
             .collect();

@@ -9,7 +9,7 @@ use ascend_trace_testkit::Timeline;
 /// The findings of a timeline that has stream 9 as well, with the handle of stream 1: the tool takes a
 /// stream that is used after its end for a new one.
 fn found_of(text: &str, change: impl Fn(&mut Vec<Row>)) -> Vec<Finding> {
-    let mut timeline = Timeline::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let mut timeline = Timeline::of(text);
     let first = timeline
         .rows
         .iter()

@@ -73,7 +73,7 @@ impl Program {
         let marks: Vec<_> = marks
             .map(|(it, name)| (0, it.0, it.1, name.as_str()))
             .collect();
-        let timeline = Timeline::parse(&self.text).expect("a timeline");
+        let timeline = Timeline::of(&self.text);
         timeline.with_ranges(&marks).with_times(|row| {
             let known = self.closed.iter().find(|it| it.0 == row.begin_device_ns);
             row.submitting_ns = known.map_or(0, |it| it.1);
@@ -286,7 +286,7 @@ fn a_device_is_certainly_busy_where_any_stream_is() {
         text += &format!("s1: A[{at}us..{}us] by t1[0us..1us]\n", at + 10);
         text += &format!("s2: B[{}us..{}us] by t1[1us..2us]\n", at + 5, at + 15);
     }
-    let timeline = Timeline::parse(&text).expect("a timeline");
+    let timeline = Timeline::of(&text);
     let trace = timeline
         .with_times(|row| row.record_open_ns = 1_000)
         .trace();

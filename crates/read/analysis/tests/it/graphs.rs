@@ -262,7 +262,7 @@ fn the_selected_calls_of_a_recording_show_the_same_graphs() {
     ];
     for text in texts {
         let text = text.replace("\n        rec", " rec");
-        let timeline = ascend_trace_testkit::Timeline::parse(&text).unwrap();
+        let timeline = ascend_trace_testkit::Timeline::of(&text);
         let writer = ChunkWriter::create(Vec::new(), &timeline.session, &timeline.tables).unwrap();
         let mut writer = writer.with_index_every(4);
         let mut encoder = Encoder::new();

@@ -3,38 +3,28 @@
 use ascend_trace_analysis::checks::Findings;
 use ascend_trace_analysis::hang::{Culprit, Hangs, Report, RootKind};
 use ascend_trace_analysis::{Fold, Window};
-use ascend_trace_recording::Ending;
 use ascend_trace_recording::rows::{EndRow, ProcessEndRow, Row};
 use ascend_trace_testkit::Timeline;
 
-/// A call that ends then has not returned.
+/// The open call ends then.
 const OPEN_NS: i64 = 20_000_000_000;
 
 /// Two processes that end at these times; the recording ends 2 s after the second one.
 fn killed_at(ends: [i64; 2]) -> Report {
-    let mut timeline = Timeline::parse(
+    let timeline = Timeline::of(
         "p1.s1: A[?] by t1[0..1us]
-         p1.t1: sync(s1)[2us..20s]
+         p1.t1: sync(s1)[2us..20s?]
          p2.t2: create(s2)[0..1us]",
-    )
-    .expect("a timeline");
-    for row in &mut timeline.rows {
-        if let Row::Call(row) = row
-            && row.end_ns == OPEN_NS
-        {
-            row.ending = Ending::Open;
-        }
-    }
-    timeline.rows.retain(|row| !matches!(row, Row::End(_)));
-    for (process, end_ns) in [1, 2].into_iter().zip(ends) {
-        let row = ProcessEndRow { process, end_ns };
-        timeline.rows.push(Row::ProcessEnd(row));
-    }
-    timeline.rows.push(Row::End(EndRow {
+    );
+    let ends_of_processes = [1, 2].into_iter().zip(ends);
+    let rows = ends_of_processes
+        .map(|(process, end_ns)| Row::ProcessEnd(ProcessEndRow { process, end_ns }));
+    let end = Row::End(EndRow {
         end_ns: ends[1] + 2_000_000_000,
         exit_status: 137,
         reason: String::new(),
-    }));
+    });
+    let timeline = timeline.with_rows(rows.chain([end]));
     Hangs::default().of(&Window::whole(&timeline.trace()))
 }
 
@@ -53,26 +43,22 @@ fn a_recording_that_ends_long_after_its_processes_has_their_waits() {
 
 /// The findings of a program that ended with this status, by their checks. Process 1 started process 2.
 fn found(status: i32, text: &str) -> Vec<(u32, &'static str)> {
-    let mut timeline = Timeline::parse(text).expect("a timeline");
+    let timeline = Timeline::of(text);
     let of_first = timeline.rows.iter().find_map(|row| match row {
         Row::Process(row) if row.process == 1 => Some(row.pid),
         _ => None,
     });
-    for row in &mut timeline.rows {
-        match row {
-            Row::Process(row) if row.process == 2 => {
-                row.parent_pid = of_first.expect("the first process");
-            }
-            Row::End(row) => row.exit_status = status,
-            _ => {}
-        }
-    }
-    let place = timeline.rows.len() - 1;
-    for process in [1, 2] {
+    let ends = [1, 2].map(|process| {
         let end_ns = 5_000;
-        let row = Row::ProcessEnd(ProcessEndRow { process, end_ns });
-        timeline.rows.insert(place, row);
-    }
+        Row::ProcessEnd(ProcessEndRow { process, end_ns })
+    });
+    let timeline = timeline.with_rows(ends).changed(|row| match row {
+        Row::Process(row) if row.process == 2 => {
+            row.parent_pid = of_first.expect("the first process");
+        }
+        Row::End(row) => row.exit_status = status,
+        _ => {}
+    });
     let found = Findings::default().of(&Window::whole(&timeline.trace()));
     found.iter().map(|it| (it.process, it.check)).collect()
 }

@@ -111,7 +111,7 @@ fn steps_have_their_own_peaks() {
     let calls = "t1: aclrtMalloc(64,1000)[0..10us] aclrtMalloc(100,2000)[25us..30us] aclrtFree(2000)[35us..36us]
          t1: aclrtMalloc(8,3000)[65us..66us] aclrtMalloc(900,0)[70us..75us]=207001";
     let ranges = [(0, 20, 50, "step 1"), (0, 60, 90, "step 2")];
-    let found = usage_of(&Timeline::parse(calls).unwrap().with_ranges(&ranges).trace());
+    let found = usage_of(&Timeline::of(calls).with_ranges(&ranges).trace());
     let steps = found.steps.iter();
     let steps: Vec<_> = steps
         .map(|it| {
@@ -163,7 +163,7 @@ fn the_peak_and_failed_allocations_have_their_module() {
         (0, 20, 50, "layers.0 (Linear)"),
         (0, 60, 90, "layers.1 (Linear)"),
     ];
-    let mut timeline = Timeline::parse(calls).unwrap().with_ranges(&ranges);
+    let mut timeline = Timeline::of(calls).with_ranges(&ranges);
     for row in &mut timeline.rows {
         if let Row::Range(range) = row {
             range.domain = RangeKind::Module.domain();
@@ -306,10 +306,9 @@ fn blocks_without_a_heap_of_their_own_are_of_other_allocators() {
 
 #[test]
 fn calls_with_blocks_that_are_not_recorded_are_counted() {
-    let mut timeline = Timeline::parse(
+    let mut timeline = Timeline::of(
         "t1: mstxMemRegionsRegister(1,1000,64)[0..1us] mstxMemRegionsRegister(1,2000,64)[2us..3us]",
-    )
-    .unwrap();
+    );
     let mut texts = [None, Some("[1, 2000, 64, 1, 3000, 64, …]")].into_iter();
     for row in &mut timeline.rows {
         if let Row::Call(call) = row {

@@ -15,24 +15,18 @@ fn found(calls: &str, ends: bool) -> Vec<Finding> {
     let ranges: Vec<_> = ranges
         .map(|(it, name)| (0, it * 100, it * 100 + 99, name.as_str()))
         .collect();
-    let mut timeline = Timeline::parse(calls)
-        .expect("a timeline")
-        .with_ranges(&ranges);
+    let timeline = Timeline::of(calls).with_ranges(&ranges);
     let process = timeline.rows.iter().find_map(|row| match row {
         Row::Process(row) => Some(row.process),
         _ => None,
     });
-    if ends {
-        let end = Row::ProcessEnd(ProcessEndRow {
+    let end = ends.then(|| {
+        Row::ProcessEnd(ProcessEndRow {
             process: process.expect("a process"),
             end_ns: STEPS * 100_000,
-        });
-        let is_end = |row: &Row| matches!(row, Row::End(_));
-        let place = timeline.rows.iter().position(is_end);
-        let place = place.unwrap_or(timeline.rows.len());
-        timeline.rows.insert(place, end);
-    }
-    let trace = timeline.trace();
+        })
+    });
+    let trace = timeline.with_rows(end).trace();
     let found = Findings::default().of(&Window::whole(&trace)).into_iter();
     found
         .filter(|it| ["memory-growth", "out-of-memory"].contains(&it.check))
@@ -143,7 +137,7 @@ fn memory_in_many_gaps_is_named() {
 #[test]
 fn reserved_memory_that_is_not_used_is_named() {
     let calls = "t1: aclrtMalloc(64,1000)[0..10us] mstxMemRegionsRegister(9,1000,16)[11us..12us] aclrtMalloc(600,0)[40us..45us]=207001";
-    let mut timeline = Timeline::parse(calls).unwrap();
+    let mut timeline = Timeline::of(calls);
     for row in &mut timeline.rows {
         if let Row::Call(call) = row
             && call.begin_ns == 11_000

@@ -9,7 +9,7 @@ use ascend_trace_testkit::Timeline;
 /// A trace with reports that the tool's timing took this number of nanoseconds of the first thread, up
 /// to a time.
 fn with_costs(text: &str, sums: &[(i64, u64)]) -> Trace {
-    let mut timeline = Timeline::parse(text).expect("a timeline");
+    let timeline = Timeline::of(text);
     let threads = timeline.rows.iter().filter_map(|row| match row {
         Row::Call(call) => Some(call.thread),
         _ => None,
@@ -23,10 +23,7 @@ fn with_costs(text: &str, sums: &[(i64, u64)]) -> Trace {
             ..CostRow::default()
         })
     });
-    let end = timeline.rows.pop();
-    timeline.rows.extend(costs);
-    timeline.rows.extend(end);
-    timeline.trace()
+    timeline.with_rows(costs).trace()
 }
 
 #[test]

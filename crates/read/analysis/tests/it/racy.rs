@@ -144,7 +144,7 @@ fn findings_do_not_depend_on_where_a_recording_is_cut() {
         let mut dice = Dice(seed);
         let ops = spoiled(seed).map_or_else(|| correct(&mut dice, OPERATIONS), |(ops, _)| ops);
         let text = text(&ops);
-        let timeline = Timeline::parse(&text).expect("a timeline");
+        let timeline = Timeline::of(&text);
         let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
         let mut recording = Recording::from_bytes(file).expect("it reads back");
         let mut found = |step| {

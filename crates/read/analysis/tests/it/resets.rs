@@ -10,12 +10,11 @@ const PLAIN: (u8, u32) = (0, 0x0e);
 const HELD: (u8, u32) = (1, 1);
 
 fn found_of(text: &str, (creation, flags): (u8, u32)) -> Vec<Finding> {
-    let mut timeline = Timeline::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"));
-    for row in &mut timeline.rows {
+    let timeline = Timeline::of(text).changed(|row| {
         if let Row::Event(row) = row {
             (row.creation, row.flags) = (creation, flags);
         }
-    }
+    });
     let trace = timeline.trace();
     let mut found = Findings::default().of(&Window::whole(&trace));
     found.retain(|it| it.check.contains("reset"));

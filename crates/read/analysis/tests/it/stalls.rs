@@ -472,7 +472,7 @@ fn usual_gaps_of_the_hardware_log_are_switches() {
                     1_800 + task % 3 * 50
                 };
         }
-        let mut timeline = Timeline::parse(&text).expect("a timeline");
+        let mut timeline = Timeline::of(&text);
         timing.clone_into(&mut timeline.session.timing);
         let trace = timeline.trace();
         let stalls = Stalls::of(&trace);

@@ -120,7 +120,7 @@ fn marked(program: &Program) -> Timeline {
     let begins = program.marks.iter();
     let begins = begins.map(|(begin, _)| (0, *begin, *begin, "begin"));
     let ranges: Vec<_> = ranges.chain(begins).collect();
-    let timeline = Timeline::parse(&program.text).expect("a timeline");
+    let timeline = Timeline::of(&program.text);
     timeline.with_ranges(&ranges)
 }
 
@@ -150,7 +150,7 @@ fn programs_without_a_loop_have_no_steps() {
             let name = OPERATORS[dice.roll(8) as usize];
             program.ask(&mut dice, name, 10);
         }
-        let trace = Timeline::parse(&program.text).expect("a timeline").trace();
+        let trace = Timeline::of(&program.text).trace();
         assert_eq!(found(&trace, StepDefinition::Any), None, "seed {seed}");
     }
 }
@@ -169,7 +169,7 @@ fn empty() -> Program {
 }
 
 fn count(program: &Program) -> usize {
-    let timeline = Timeline::parse(&program.text).expect("a timeline");
+    let timeline = Timeline::of(&program.text);
     let steps = found(&timeline.trace(), StepDefinition::Any);
     steps.expect("it repeats").cuts.len()
 }
@@ -258,7 +258,7 @@ fn steps_begin_with_the_launch_of_a_graph() {
             at + 75
         );
     }
-    let trace = Timeline::parse(&text).expect("a timeline").trace();
+    let trace = Timeline::of(&text).trace();
     let lap = found(&trace, StepDefinition::Any).expect("it repeats");
     assert_eq!(lap.origin, Origin::Graph);
     let expected = |after: i64, last: i64| {
@@ -283,7 +283,7 @@ fn a_pattern_picks_ranges_and_marks() {
         (0, 200, 200, names[2].as_str()),
         (0, 0, 50, "other"),
     ];
-    let timeline = Timeline::parse(&program.text).expect("a timeline");
+    let timeline = Timeline::of(&program.text);
     let trace = timeline.with_ranges(&ranges).trace();
     let lap = |start: &'static str| {
         let is_wanted = move |range: &ascend_trace_recording::Range| range.name.starts_with(start);
@@ -326,7 +326,7 @@ fn the_slowest_step_is_compared_with_the_median_one() {
         .iter()
         .map(|(thread, begin, end, name)| (*thread, *begin, *end, name.as_str()))
         .collect();
-    let timeline = Timeline::parse(&text).expect("a timeline");
+    let timeline = Timeline::of(&text);
     let trace = timeline.with_ranges(&ranges).trace();
     let report = Report::of(&Window::whole(&trace), StepDefinition::Any);
     assert_eq!((report.steps.len(), report.processes[0].count), (6, 6));

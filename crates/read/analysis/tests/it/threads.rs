@@ -167,16 +167,13 @@ fn calls_at_the_time_of_host_functions_may_be_the_programs() {
     // A callback that a thread of the program runs.
     fine(&five.replace("aclrtLaunchHostFunc(1,2)", "aclrtLaunchCallback(1,2,3)"));
     // The thread may have made calls that are missing.
-    let mut lossy = Timeline::parse(&five).expect("a timeline");
     let loss = Row::Loss(LossRow {
         thread: None,
         calls: 1,
         others: 0,
         times: 0,
     });
-    let place = lossy.rows.len() - 1;
-    lossy.rows.insert(place, loss);
-    let trace = lossy.trace();
+    let trace = Timeline::of(&five).with_rows([loss]).trace();
     let found = Findings::default().of(&Window::whole(&trace));
     assert!(
         found.iter().all(|it| it.check != "call-in-callback"),
@@ -232,7 +229,7 @@ fn findings_about_threads_do_not_depend_on_where_a_recording_is_cut() {
     });
     let mistaken = format!("{hosted}t2: aclrtGetDevice(0)[850us..851us]");
     for text in [overlaps, &hosted, &mistaken] {
-        let timeline = Timeline::parse(text).expect("a timeline");
+        let timeline = Timeline::of(text);
         let file = indexed(3, &timeline.session, &timeline.tables, timeline.rows);
         let mut recording = Recording::from_bytes(file).expect("it reads back");
         let mut found = |step| {

@@ -24,7 +24,7 @@ fn reported_by_both(text: &str, ranges: &[(usize, i64, i64, Option<RangeKind>, &
         .iter()
         .map(|(thread, begin, end, _, name)| (*thread, *begin, *end, *name))
         .collect();
-    let timeline = Timeline::parse(text).expect("a timeline");
+    let timeline = Timeline::of(text);
     let mut timeline = timeline.with_ranges(&plain);
     let mut kinds = ranges.iter().map(|it| it.3);
     for row in &mut timeline.rows {

@@ -259,7 +259,7 @@ fn cost(thread: u32, at_ns: i64, recording_ns: u64) -> Row {
 
 #[test]
 fn the_error_holds_what_recording_has_cost() {
-    let plain = Timeline::parse(TWO_STREAMS).expect("a text");
+    let plain = Timeline::of(TWO_STREAMS);
     let with = |costs: &[Row]| {
         let rows = plain.rows.iter().cloned().chain(costs.iter().cloned());
         let trace = from_rows(plain.session.clone(), plain.tables.clone(), rows);
@@ -362,8 +362,7 @@ fn suggestions_are_ranked_and_hold() {
 fn a_prediction_does_not_depend_on_where_a_recording_is_cut() {
     for seed in 0..6 {
         let mut dice = Dice(seed);
-        let timeline =
-            Timeline::parse(&program(&mut dice, 120, Played::default())).expect("a text");
+        let timeline = Timeline::of(&program(&mut dice, 120, Played::default()));
         let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
         let mut recording = Recording::from_bytes(file).expect("it reads back");
         let mut reported = |step: WindowSize| {

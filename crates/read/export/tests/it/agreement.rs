@@ -226,7 +226,7 @@ fn both_formats_hold_the_same_where_clocks_are_a_little_off() {
     for _ in 0..100 {
         let items = dice.roll(40);
         let text = random_text(&mut dice, items);
-        let mut timeline = Timeline::parse(&text).expect("a timeline");
+        let mut timeline = Timeline::of(&text);
         for row in &mut timeline.rows {
             if let Row::TaskTime(time) = row {
                 time.record_open_ns = 30;

@@ -21,7 +21,7 @@ const STEPS: &str = "
     s3: memcpy(4096)[60us..70us] by t1[20us..21us]";
 
 fn recording() -> Vec<u8> {
-    let timeline = Timeline::parse(STEPS).expect("a timeline");
+    let timeline = Timeline::of(STEPS);
     let timeline = timeline.with_ranges(&[(0, 4, 100, "step 0"), (0, 104, 200, "step 1")]);
     file(&timeline.session, &timeline.tables, timeline.rows)
 }
@@ -301,7 +301,7 @@ fn the_timeline_shows_when_a_rank_computed_and_communicated() {
 
 #[test]
 fn times_of_texts_survive_being_read_as_floating_point_numbers() {
-    let mut timeline = Timeline::parse(STEPS).expect("a timeline");
+    let mut timeline = Timeline::of(STEPS);
     timeline.session.start_realtime_ns = 1_795_985_558_000_000_123;
     let file = file(&timeline.session, &timeline.tables, timeline.rows);
     let files = files(&exported(&file, WindowSize::default()));
@@ -324,7 +324,7 @@ fn times_of_texts_survive_being_read_as_floating_point_numbers() {
 fn memory_is_listed_by_allocation_and_as_a_sum() {
     let text = "t1: aclrtMalloc(4096,1000)[1us..2us] aclrtMalloc(1048576,90000)[3us..4us]
         s1: MatMul[10us..20us] by t1[5us..6us]";
-    let timeline = Timeline::parse(text).expect("a timeline");
+    let timeline = Timeline::of(text);
     let file = file(&timeline.session, &timeline.tables, timeline.rows);
     let files = files(&exported(&file, WindowSize::default()));
     let allocations = rows(&files["ASCEND_PROFILER_OUTPUT/operator_memory.csv"]);
@@ -400,7 +400,7 @@ fn cuts_of_the_recording_do_not_change_the_export() {
 
 #[test]
 fn cuts_do_not_change_the_waits_of_collectives() {
-    let mut timeline = Timeline::parse(&job()).expect("a timeline");
+    let mut timeline = Timeline::of(&job());
     let mut ranks = ["0", "1"].into_iter();
     for row in &mut timeline.rows {
         if let Row::Process(process) = row {

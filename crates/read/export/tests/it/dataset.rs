@@ -75,7 +75,7 @@ fn a_recording_of_several_ranks_is_split() {
 #[test]
 fn parts_of_a_file_give_the_rows_of_all_of_it() {
     let text = format!("{EXAMPLE}\np2.t1: sync(s1)[90us..91us] sync()[92us..93us]");
-    let mut timeline = ascend_trace_testkit::Timeline::parse(&text).expect("a timeline");
+    let mut timeline = ascend_trace_testkit::Timeline::of(&text);
     let mut number = 0;
     for row in &mut timeline.rows {
         if let ascend_trace_recording::rows::Row::Process(process) = row {

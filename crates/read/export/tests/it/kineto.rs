@@ -292,7 +292,7 @@ fn steps_are_ranges_of_the_profiler() {
 
 /// A timeline with processes of these ranks.
 pub(crate) fn ranked(text: &str, ranks: &[&str]) -> Trace {
-    let mut timeline = Timeline::parse(text).expect("a timeline");
+    let mut timeline = Timeline::of(text);
     let mut ranks = ranks.iter();
     for row in &mut timeline.rows {
         if let Row::Process(process) = row {
@@ -307,7 +307,7 @@ pub(crate) fn ranked(text: &str, ranks: &[&str]) -> Trace {
 #[test]
 fn files_of_several_recordings_count_from_one_time() {
     let begin_of = |start_ns: i64, start_realtime_ns: i64, rank: &str| {
-        let mut timeline = Timeline::parse("s1: A[1000..2000]").expect("a timeline");
+        let mut timeline = Timeline::of("s1: A[1000..2000]");
         timeline.session.start_ns = start_ns;
         timeline.session.start_realtime_ns = start_realtime_ns;
         for row in &mut timeline.rows {

@@ -218,7 +218,7 @@ fn narrow_ranges_of_several_processes_are_the_same_by_the_index() {
             );
         }
     }
-    let timeline = Timeline::parse(&text).expect("a timeline");
+    let timeline = Timeline::of(&text);
     let file = indexed(400, &timeline.session, &timeline.tables, timeline.rows);
     assert_eq!(check_all(&file, 2_000, "processes"), 11);
 }
@@ -238,7 +238,7 @@ fn narrow_ranges_of_random_traces_are_the_same_by_the_index() {
     let mut found = 0;
     for _ in 0..6 {
         let text = random_text(&mut dice, 3000);
-        let timeline = Timeline::parse(&text).expect("a timeline");
+        let timeline = Timeline::of(&text);
         let file = file(&timeline.session, &timeline.tables, timeline.rows);
         found += check_all(&file, 5_000, "random");
     }

@@ -14,7 +14,7 @@ fn one_pid() -> Trace {
                 p3.t1: sync(s1)[21..22]
                 p5.s1: A[10..20] rec(E)[20] B[60..70]
                 p5.t1: sync(s1)[21..22]";
-    let mut timeline = Timeline::parse(text).expect("a timeline");
+    let mut timeline = Timeline::of(text);
     for row in &mut timeline.rows {
         if let Row::Process(process) = row {
             process.pid = 1;

@@ -29,7 +29,7 @@ const EXAMPLE: &str = "s1: memcpy(4096)[2us..6us] by t1[0..1us] A[6us..16us] by 
      s5: graph[60us..62us] by t1[56us..57us] of g1 graph[62us..65us] by t1[58us..59us] of g1";
 
 fn example() -> Trace {
-    let mut timeline = Timeline::parse(EXAMPLE).expect("a timeline");
+    let mut timeline = Timeline::of(EXAMPLE);
     let steps = [("step 1", 0, 29_000), ("step 2", 30_000, 49_000)];
     ranges::add(&mut timeline, &steps);
     timeline.trace()

@@ -90,7 +90,7 @@ fn random_timelines_survive_every_format() {
     for _ in 0..150 {
         let items = dice.roll(40);
         let text = random_text(&mut dice, items);
-        let timeline = Timeline::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let timeline = Timeline::of(&text);
         let trace = timeline.trace();
         let untimed = trace.tasks().iter().filter(|it| it.time.is_none()).count();
         assert_eq!(check(&trace, &text), untimed as u64, "{text}");
@@ -106,7 +106,7 @@ fn random_timelines_survive_every_format() {
 /// A long trace through every format; returns the number of its tasks.
 fn check_long(items: u64) -> usize {
     let text = random_text(&mut RandomNumbers(3), items);
-    let timeline = Timeline::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    let timeline = Timeline::of(&text);
     let trace = timeline.trace();
     check(&trace, "a long text");
     trace.tasks().len()
@@ -131,7 +131,7 @@ fn times_that_contradict_each_other_lose_no_slice() {
     for _ in 0..150 {
         let items = dice.roll(40);
         let text = random_text(&mut dice, items);
-        let mut timeline = Timeline::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let mut timeline = Timeline::of(&text);
         for row in &mut timeline.rows {
             if let Row::TaskTime(time) = row {
                 time.begin_device_ns += dice.roll(40) as i64 - 20;

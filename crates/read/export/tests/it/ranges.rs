@@ -9,7 +9,7 @@ use super::chrome::chrome;
 use super::perfetto::perfetto;
 
 pub(crate) fn trace(ranges: &[(&str, i64, i64)]) -> Trace {
-    let mut timeline = Timeline::parse("t1: call(1)[0..100]").expect("a timeline");
+    let mut timeline = Timeline::of("t1: call(1)[0..100]");
     add(&mut timeline, ranges);
     timeline.trace()
 }

@@ -60,7 +60,7 @@ fn collectives() -> Vec<u8> {
 /// As [`random_text`], with times that err: tasks overlap and end before their causes.
 fn adversarial(dice: &mut RandomNumbers) -> Vec<u8> {
     let text = random_text(dice, 1500);
-    let mut timeline = Timeline::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut timeline = Timeline::of(&text);
     for row in &mut timeline.rows {
         if let Row::TaskTime(time) = row {
             time.begin_device_ns += dice.roll(40) as i64 - 20;
@@ -84,7 +84,7 @@ fn wanted(range: Option<TimeRange>, only: &[&str]) -> WantedPart {
 #[test]
 fn examples_are_the_same_a_few_rows_at_a_time() {
     for text in [tools::EXAMPLE, graphs::EXAMPLE, selection::EXAMPLE] {
-        let timeline = Timeline::parse(text).expect("a timeline");
+        let timeline = Timeline::of(text);
         let file = indexed(4, &timeline.session, &timeline.tables, timeline.rows);
         let mut recording = Recording::from_bytes(file.clone()).expect("a file");
         let mut replay = recording.replay();

@@ -28,7 +28,7 @@ pub(crate) fn file(
 }
 
 pub(crate) fn timeline_file(text: &str) -> Vec<u8> {
-    let timeline = Timeline::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let timeline = Timeline::of(text);
     file(&timeline.session, &timeline.tables, timeline.rows)
 }
 
@@ -173,7 +173,7 @@ fn random_traces_that_are_read_bit_by_bit_give_the_same_tables() {
     let mut dice = RandomNumbers(5);
     for _ in 0..8 {
         let text = random_text(&mut dice, 2000);
-        let timeline = Timeline::parse(&text).expect("a timeline");
+        let timeline = Timeline::of(&text);
         let file = file(&timeline.session, &timeline.tables, timeline.rows);
         check_tables(&file, &WantedPart::default());
     }

@@ -136,7 +136,7 @@ fn arrows_of_records_that_seem_late_start_at_the_record_within_the_bars() {
     for (late, open, end) in [(1, 30, 101), (39, 30, 139), (50, 0, 100), (500, 30, 100)] {
         let text = "s1: A[0..100] rec(E)[100]
                     s2: wait(E)[10..100] B[100..200]";
-        let mut timeline = Timeline::parse(text).expect("a timeline");
+        let mut timeline = Timeline::of(text);
         for row in &mut timeline.rows {
             if let Row::TaskTime(time) = row {
                 time.record_open_ns = open;

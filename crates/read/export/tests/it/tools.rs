@@ -171,7 +171,7 @@ fn one_rank(rank: &str, late: u64, start_realtime_ns: i64) -> Trace {
         )
     };
     let text: String = (0..4).map(step).collect();
-    let mut timeline = Timeline::parse(&text).expect("a timeline");
+    let mut timeline = Timeline::of(&text);
     timeline.session.start_realtime_ns = start_realtime_ns;
     for row in &mut timeline.rows {
         if let Row::Process(process) = row {
@@ -301,7 +301,7 @@ fn dated() -> Trace {
         )
     });
     let text = format!("s1: {}", tasks.collect::<Vec<_>>().join(" "));
-    let mut timeline = Timeline::parse(&text).expect("a timeline");
+    let mut timeline = Timeline::of(&text);
     timeline.session.start_realtime_ns = 1_795_985_558_000_000_123;
     timeline.trace()
 }

@@ -28,7 +28,7 @@ pub(crate) fn training(steps: i64) -> Timeline {
         text += &format!("s1: MatMul[{from}..{to}] {call}\n");
         named.push((format!("step {number}"), begin, begin + 1000));
     }
-    let mut timeline = Timeline::parse(&text).expect("a timeline");
+    let mut timeline = Timeline::of(&text);
     let named = named
         .iter()
         .map(|(name, begin, end)| (name.as_str(), *begin, *end));

@@ -51,7 +51,7 @@ fn replays(trace: &Trace) -> BTreeMap<(ProcessId, u32), u64> {
 
 #[test]
 fn counts_and_graphs_are_those_of_the_whole_trace() {
-    let timeline = Timeline::parse(TIMELINE).unwrap();
+    let timeline = Timeline::of(TIMELINE);
     let whole = timeline.trace();
     let expected = FileCounts::of(&whole);
     assert!(expected.nested > 0 && expected.errors > 0 && expected.untimed.len() > 1);
@@ -72,7 +72,7 @@ fn counts_and_graphs_are_those_of_the_whole_trace() {
 
 #[test]
 fn graphs_are_read_where_the_index_has_none() {
-    let timeline = Timeline::parse(TIMELINE).unwrap();
+    let timeline = Timeline::of(TIMELINE);
     let mut writer = Writer::create(Vec::new(), &timeline.session, &timeline.tables).unwrap();
     for row in &timeline.rows {
         writer.push(row.clone()).unwrap();

@@ -1,10 +1,11 @@
 //! Reads the text of a timeline, item by item.
 
 use ascend_trace_format::api::{TaskKind, Untimed};
+use ascend_trace_recording::Ending;
 
 use super::SyntaxError;
 use super::syntax::{
-    CallItem, CallWhat, EventRef, LaneText, Submitter, TaskItem, TaskWhat, TimeSpec,
+    CallItem, CallTime, CallWhat, EventRef, LaneText, Submitter, TaskItem, TaskWhat, TimeSpec,
 };
 
 const DEFAULT_PROCESS: u32 = 1;
@@ -128,9 +129,10 @@ impl<'a> Parser<'a> {
     }
 
     fn by(&mut self) -> Result<Submitter, SyntaxError> {
-        let thread = self.thread()?;
-        let (begin, end) = self.span()?;
-        Ok(Submitter { thread, begin, end })
+        Ok(Submitter {
+            thread: self.thread()?,
+            time: self.call_time()?,
+        })
     }
 
     fn call(&mut self) -> Result<CallItem, SyntaxError> {
@@ -153,12 +155,10 @@ impl<'a> Parser<'a> {
             "unsubscribe" => self.subscription(CallWhat::Unsubscribe)?,
             name => CallWhat::Other(name.to_owned(), self.numbers()?),
         };
-        let (begin, end) = self.span()?;
         Ok(CallItem {
             offset,
             what,
-            begin,
-            end,
+            time: self.call_time()?,
             graph: self.graph()?,
             ret: self.result()?,
         })
@@ -280,13 +280,30 @@ impl<'a> Parser<'a> {
     }
 
     fn span(&mut self) -> Result<(i64, i64), SyntaxError> {
+        let span = self.begun()?;
+        self.expect(']')?;
+        Ok(span)
+    }
+
+    fn call_time(&mut self) -> Result<CallTime, SyntaxError> {
+        let (begin, end) = self.begun()?;
+        let is_open = self.take('?');
+        self.expect(']')?;
+        let ending = match is_open {
+            true => Ending::Open,
+            false => Ending::Returned,
+        };
+        Ok(CallTime { begin, end, ending })
+    }
+
+    /// The times of a span, without its last character.
+    fn begun(&mut self) -> Result<(i64, i64), SyntaxError> {
         self.expect('[')?;
         let offset = self.offset();
         let begin = self.number()?;
         self.expect('.')?;
         self.expect('.')?;
         let end = self.number()?;
-        self.expect(']')?;
         if end < begin {
             return Err(SyntaxError::new(offset, "the end comes before the begin"));
         }

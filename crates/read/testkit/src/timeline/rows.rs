@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ascend_trace_format::api::{TaskKind, Untimed};
+use ascend_trace_recording::Ending;
 use ascend_trace_recording::rows::{
     AnchorRow, CallRow, ContextRow, EndRow, EventRow, FunctionRow, GraphRef, ProcessRow, Row,
     SessionRow, StreamRow, TaskRow, TaskTimeRow, ThreadRow,
@@ -283,15 +284,16 @@ impl RowWriter<'_> {
         });
         let args: Vec<u64> = args.collect();
         let device = stream.map_or(0, |key| self.devices.get(&key).copied().unwrap_or(0));
+        let ret = match call.origin {
+            CallOrigin::Call(item, _) => item.ret,
+            CallOrigin::Task(_) => 0,
+        };
         CallRow {
             thread: self.threads.get(&call.thread).copied().unwrap_or(0),
             function,
             begin_ns: call.begin,
             end_ns: call.end,
-            ret: match call.origin {
-                CallOrigin::Call(item, _) => item.ret,
-                CallOrigin::Task(_) => 0,
-            },
+            ret,
             depth: call.depth,
             device: u8::try_from(device).ok(),
             stream: stream.map(|(_, serial)| serial),
@@ -301,10 +303,18 @@ impl RowWriter<'_> {
             graph: None,
             args,
             strings,
-            ending: ascend_trace_recording::Ending::Returned,
+            ending: self.ending(call),
             stack: None,
             cpu: None,
         }
+    }
+
+    fn ending(&self, call: &PlannedCall<'_>) -> Ending {
+        let time = match call.origin {
+            CallOrigin::Call(item, _) => Some(item.time),
+            CallOrigin::Task(place) => self.plan.tasks[place].item.by.map(|by| by.time),
+        };
+        time.map_or(Ending::Returned, |time| time.ending)
     }
 
     /// Device clocks that agree with the host's to the nanosecond, and the times of the tasks.
@@ -351,7 +361,9 @@ impl RowWriter<'_> {
             }));
         }
         let unread = TimeSpec::Untimed(Untimed::Timed);
-        if self.plan.tasks.iter().all(|task| task.item.time != unread) {
+        let is_open = |call: &PlannedCall<'_>| self.ending(call) == Ending::Open;
+        let is_over = self.plan.tasks.iter().all(|task| task.item.time != unread);
+        if is_over && !self.plan.calls.iter().any(is_open) {
             self.rows.push(Row::End(EndRow {
                 end_ns: last,
                 exit_status: 0,

@@ -147,8 +147,8 @@ fn list<'a>(
                     };
                     plan.calls.push(PlannedCall {
                         thread: *thread,
-                        begin: item.begin,
-                        end: item.end,
+                        begin: item.time.begin,
+                        end: item.time.end,
                         depth: 0,
                         origin: CallOrigin::Call(item, generation),
                     });
@@ -230,7 +230,10 @@ fn settle_time(tasks: &mut [PlannedTask<'_>], place: usize) -> Result<(), Syntax
     let [before, record] = tasks[place].after;
     let before = before.map(|place| tasks[place].cursor);
     let start = before.unwrap_or(0);
-    let launched = tasks[place].item.by.map_or(start, |by| start.max(by.begin));
+    let launched = tasks[place]
+        .item
+        .by
+        .map_or(start, |by| start.max(by.time.begin));
     let recorded = record.and_then(|place| tasks[place].time);
     let task = &mut tasks[place];
     task.time = match task.item.time {
@@ -255,14 +258,14 @@ fn settle_time(tasks: &mut [PlannedTask<'_>], place: usize) -> Result<(), Syntax
 fn launch(plan: &mut TimelinePlan<'_>) -> Result<(), SyntaxError> {
     for (place, task) in plan.tasks.iter().enumerate() {
         let Some(by) = task.item.by else { continue };
-        if by.begin > latest_launch(task) {
+        if by.time.begin > latest_launch(task) {
             let message = "the task begins before its launch call does";
             return Err(SyntaxError::new(task.item.offset, message));
         }
         plan.calls.push(PlannedCall {
             thread: (task.stream.0, by.thread),
-            begin: by.begin,
-            end: by.end,
+            begin: by.time.begin,
+            end: by.time.end,
             depth: 0,
             origin: CallOrigin::Task(place),
         });
@@ -278,7 +281,7 @@ fn launch(plan: &mut TimelinePlan<'_>) -> Result<(), SyntaxError> {
     for place in order.into_iter().rev() {
         let task = &plan.tasks[place];
         let begin = match task.item.by {
-            Some(by) => by.begin,
+            Some(by) => by.time.begin,
             None => {
                 let thread = (task.stream.0, task.by);
                 let next = next_call.get(&thread).copied().unwrap_or(i64::MAX);

@@ -1,6 +1,7 @@
 //! A timeline as it was written.
 
 use ascend_trace_format::api::{TaskKind, Untimed};
+use ascend_trace_recording::Ending;
 
 /// Names a lane: its process and its number there.
 pub(super) type LaneKey = (u32, u32);
@@ -56,8 +57,15 @@ pub(super) enum TimeSpec {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Submitter {
     pub(super) thread: u32,
+    pub(super) time: CallTime,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallTime {
     pub(super) begin: i64,
+    /// Of an open call, the last time at which the recorder saw it.
     pub(super) end: i64,
+    pub(super) ending: Ending,
 }
 
 #[derive(Debug)]
@@ -71,8 +79,7 @@ pub(super) struct EventRef {
 pub(super) struct CallItem {
     pub(super) offset: usize,
     pub(super) what: CallWhat,
-    pub(super) begin: i64,
-    pub(super) end: i64,
+    pub(super) time: CallTime,
     /// Serial of the graph that it is about.
     pub(super) graph: Option<u32>,
     pub(super) ret: i64,

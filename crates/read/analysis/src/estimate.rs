@@ -16,6 +16,7 @@ mod placement;
 mod sample;
 mod shapes;
 mod tally;
+mod untimed_row;
 mod weighted;
 
 pub(crate) use classes::{ClassKey, Classes, Tallies, Totals};
@@ -23,6 +24,7 @@ pub use learner::{EstimateMaker, EstimatedTime, Estimates, Learner};
 pub(crate) use location::Location;
 pub use placement::{PlacedTasks, UntimedPlacer, place_untimed};
 pub(crate) use tally::{Comparability, Tally};
+pub(crate) use untimed_row::{RowRoom, RowTask, scaled};
 
 use ascend_trace_recording::TaskTime;
 

@@ -1,8 +1,8 @@
 //! Where tasks without a time probably ran.
 //!
 //! Tasks without a time that follow each other on a stream are a *row*. The row ran after the task with a time before it, and before
-//! the next one, or before the end of a call that waited for it. Each of its tasks ran after its launch and took the usual time of
-//! its class. Where the next task waited in the queue, the stream had no pause, and the rest of the time lies evenly
+//! the next one, or before the end of a call that waited for it. Each of its tasks took the usual time of its class
+//! ([`RowRoom`]). Where the next task waited in the queue, the stream had no pause, and the rest of the time lies evenly
 //! between the tasks. A row with a task of unknown duration has no places: neither would those after it.
 //!
 //! A recording is read in windows. A row is closed when all waits that may end it are known: when the window reaches its end. So the
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use ascend_trace_recording::{Placement, StreamId, Task, TaskId, TimeRange, Trace};
 
-use super::{Estimate, Estimates};
+use super::{Estimate, Estimates, RowRoom, RowTask};
 use crate::dependencies::{is_pending, runs};
 use crate::window::{AnalysisNeeds, Fold, Window};
 use crate::{Dependencies, Edge, EdgeKind, Node, TaskRole};
@@ -164,22 +164,13 @@ struct Bound {
     error: i64,
 }
 
-/// The end of a row.
-#[derive(Clone, Copy, Debug)]
-enum RowEnd {
-    /// A task with a time began, and was launched at this time.
-    Task { begin: Bound, launched: i64 },
-    /// A call that waited for the row returned.
-    Call(i64),
-}
-
 /// The end of the first row of a queue.
 #[derive(Clone, Copy, Debug)]
-enum FirstEnd {
-    /// A call returned at this time.
+enum RowEnd {
+    /// A call that waited for the row returned at this time.
     Call(i64),
-    /// The next task has a time.
-    Timed,
+    /// The next task has a time: its begin, its end and its launch.
+    Timed(Bound, Bound, i64),
     /// Nothing is known of the stream from there on.
     Unknown,
 }
@@ -205,15 +196,6 @@ enum TaskState {
     },
     /// Nothing is known of the stream from here on.
     Unknown,
-}
-
-/// A task of a row.
-#[derive(Clone, Copy, Debug)]
-struct RowTask {
-    sequence: u32,
-    launched: i64,
-    usual: Option<Estimate>,
-    is_work: bool,
 }
 
 /// The tasks of a stream that have no place yet.
@@ -280,30 +262,33 @@ impl StreamRows {
     fn close_until(&mut self, until: i64, place: &mut impl FnMut((u32, Placement))) {
         while let Some((length, end)) = self.first_row(until) {
             let row: Vec<_> = self.queue.drain(..length).collect();
-            match end {
-                FirstEnd::Call(returned) => self.close(&row, RowEnd::Call(returned), place),
-                FirstEnd::Timed => self.close_at_timed(&row, place),
-                FirstEnd::Unknown => {
-                    self.queue.pop_front();
-                    self.floor = None;
-                }
+            place_row(&row, self.floor, end, place);
+            self.floor = match end {
+                // When the call returned, the tasks that it waited for were done.
+                RowEnd::Call(at) => Some(Bound { at, error: 0 }),
+                RowEnd::Timed(_, end, _) => Some(end),
+                RowEnd::Unknown => None,
+            };
+            if !matches!(end, RowEnd::Call(_)) {
+                self.queue.pop_front();
             }
         }
     }
 
     /// The number of tasks in the first row that is complete, and its end.
-    fn first_row(&self, until: i64) -> Option<(usize, FirstEnd)> {
+    fn first_row(&self, until: i64) -> Option<(usize, RowEnd)> {
         for (at, task) in self.queue.iter().enumerate() {
             match task.state {
-                TaskState::Timed(begin, _) => {
-                    return (begin.at <= until).then_some((at, FirstEnd::Timed));
+                TaskState::Timed(begin, end) => {
+                    let end = RowEnd::Timed(begin, end, task.launched);
+                    return (begin.at <= until).then_some((at, end));
                 }
-                TaskState::Unknown => return Some((at, FirstEnd::Unknown)),
+                TaskState::Unknown => return Some((at, RowEnd::Unknown)),
                 TaskState::Untimed { .. } => {}
             }
             let returned = task.waited_for.filter(|it| *it <= until);
             if let Some(returned) = returned.filter(|it| !self.begins_before(*it, at + 1)) {
-                return Some((at + 1, FirstEnd::Call(returned)));
+                return Some((at + 1, RowEnd::Call(returned)));
             }
         }
         None
@@ -320,98 +305,83 @@ impl StreamRows {
             TaskState::Untimed { .. } => false,
         })
     }
+}
 
-    /// The task after the row has a time.
-    fn close_at_timed(&mut self, row: &[QueuedTask], place: &mut impl FnMut((u32, Placement))) {
-        let Some(timed) = self.queue.pop_front() else {
-            return;
-        };
-        if let TaskState::Timed(begin, end) = timed.state {
-            let launched = timed.launched;
-            self.close(row, RowEnd::Task { begin, launched }, place);
-            self.floor = Some(end);
-        }
+/// Places the work of a row after the end of the task before it, if that is known.
+fn place_row(
+    row: &[QueuedTask],
+    floor: Option<Bound>,
+    end: RowEnd,
+    place: &mut impl FnMut((u32, Placement)),
+) {
+    let (until, launched_next) = match end {
+        RowEnd::Call(at) => (Bound { at, error: 0 }, None),
+        RowEnd::Timed(begin, _, launched) => (begin, Some(launched)),
+        RowEnd::Unknown => return,
+    };
+    let Some(usual) = row.iter().map(|it| it.usual()).collect::<Option<Vec<_>>>() else {
+        return;
+    };
+    let Some(first) = row.first() else {
+        return;
+    };
+    let from = floor.map_or(first.launched, |floor| floor.at.max(first.launched));
+    if from > until.at {
+        return;
     }
-
-    fn close(&mut self, row: &[QueuedTask], end: RowEnd, place: &mut impl FnMut((u32, Placement))) {
-        let floor = self.floor;
-        let (until, error) = match end {
-            RowEnd::Task { begin, .. } => (begin.at, begin.error),
-            RowEnd::Call(returned) => (returned, 0),
-        };
-        // When the call returned, the tasks that it waited for were done.
-        self.floor = Some(Bound {
-            at: until,
-            error: 0,
-        });
-        let row: Vec<RowTask> = row.iter().filter_map(RowTask::of).collect();
-        let Some(usual) = row.iter().map(|it| it.usual).collect::<Option<Vec<_>>>() else {
-            return;
-        };
-        let Some(first) = row.first() else {
-            return;
-        };
-        let from = floor.map_or(first.launched, |floor| floor.at.max(first.launched));
-        if from > until {
-            return;
+    let room = TimeRange::new(from, until.at);
+    let outer = until.error.max(floor.map_or(0, |floor| floor.error));
+    let spans = spans(row, &usual, room, launched_next);
+    let limits = limits(row, &usual, room);
+    for ((task, span), limit) in row.iter().zip(spans).zip(limits) {
+        if !task.is_work() {
+            continue;
         }
-        let launched_next = match end {
-            RowEnd::Task { launched, .. } => Some(launched),
-            RowEnd::Call(_) => None,
+        let open = (span.begin - limit.begin).max(limit.end - span.end).max(0);
+        let placement = Placement {
+            range: span,
+            error: open.saturating_add(outer),
         };
-        let outer = error.max(floor.map_or(0, |floor| floor.error));
-        let spans = spans(&row, &usual, TimeRange::new(from, until), launched_next);
-        let limits = limits(&row, &usual, TimeRange::new(from, until));
-        for ((task, span), limit) in row.iter().zip(spans).zip(limits) {
-            if !task.is_work {
-                continue;
-            }
-            let open = (span.begin - limit.begin).max(limit.end - span.end).max(0);
-            let placement = Placement {
-                range: span,
-                error: open.saturating_add(outer),
-            };
-            place((task.sequence, placement));
-        }
+        place((task.sequence, placement));
     }
 }
 
-impl RowTask {
-    fn of(task: &QueuedTask) -> Option<Self> {
-        match task.state {
-            TaskState::Untimed { usual, is_work } => Some(Self {
-                sequence: task.sequence,
-                launched: task.launched,
-                usual,
-                is_work,
-            }),
-            _ => None,
+impl QueuedTask {
+    fn usual(&self) -> Option<Estimate> {
+        match self.state {
+            TaskState::Untimed { usual, .. } => usual,
+            TaskState::Timed(..) | TaskState::Unknown => None,
         }
+    }
+
+    fn is_work(&self) -> bool {
+        matches!(self.state, TaskState::Untimed { is_work: true, .. })
     }
 }
 
 /// The times of a row's tasks between two limits, if each took its usual time.
 fn spans(
-    row: &[RowTask],
+    row: &[QueuedTask],
     usual: &[Estimate],
     room: TimeRange,
     launched_next: Option<i64>,
 ) -> Vec<TimeRange> {
-    let needed: f64 = usual.iter().map(|it| it.value).sum();
-    let part = (room.duration() as f64 / needed.max(1.0)).min(1.0);
+    let usual = usual.iter().map(|it| it.value as i64);
+    let mut cursor = RowRoom::new(room, usual.clone().sum());
     let mut spans: Vec<TimeRange> = Vec::with_capacity(row.len());
-    let mut reached = room.begin;
     // The first task since the stream last waited for the host.
     let mut unpaused = 0;
     for (place, (task, usual)) in row.iter().zip(usual).enumerate() {
-        let length = (usual.value * part) as i64;
-        if task.launched > reached {
+        if task.launched > cursor.reached() {
             unpaused = place;
         }
-        let begin = reached.max(task.launched).min(room.end - length);
-        reached = begin + length;
-        spans.push(TimeRange::new(begin, reached));
+        spans.push(cursor.take(RowTask {
+            launched: task.launched,
+            usual,
+            released: None,
+        }));
     }
+    let reached = cursor.reached();
     let rest = room.end - reached;
     if rest > 0 && launched_next.is_some_and(|launched| launched < reached) {
         let later = &mut spans[unpaused..];
@@ -425,7 +395,7 @@ fn spans(
 }
 
 /// The earliest begin and the latest end of each task, if none took less than its usual time at the least.
-fn limits(row: &[RowTask], usual: &[Estimate], room: TimeRange) -> Vec<TimeRange> {
+fn limits(row: &[QueuedTask], usual: &[Estimate], room: TimeRange) -> Vec<TimeRange> {
     let mut limits = Vec::with_capacity(row.len());
     let mut earliest = room.begin;
     for (task, usual) in row.iter().zip(usual) {

@@ -1,11 +1,11 @@
 //! Where tasks without a time ran, as far as the recording shows it.
 //!
-//! Tasks without a time that follow each other on a stream form a row. It ran between the task with a time before it and
+//! Tasks without a time that follow each other on a stream form a row ([`RowRoom`]). It ran between the task with a time before it and
 //! the one after it, or until the end of a call that waited for it. It took the usual time of its operations there, or all
 //! of the time if a call blocked for it and the usual time is not known. Where the operation took about the same time in many tasks,
 //! the error is their spread. Else it is half of the usual time, or the rest of the possible time.
 
-use ascend_trace_recording::Direction;
+use ascend_trace_recording::{Direction, TimeRange};
 use rustc_hash::FxHashMap;
 
 use super::compact_recording::{Facts, TaskSums};
@@ -13,6 +13,7 @@ use super::links::{LaneCode, LanePosition, Link, LinkKind, of_lane, take_at};
 use super::records::{Task, TaskReader, TaskShape};
 use super::wait_index::WaitTimes;
 use crate::TaskRole;
+use crate::estimate::{RowRoom, RowTask, scaled};
 
 /// Tasks that get a place. Where more have no time, errors are not known.
 const MOST: usize = 1 << 20;
@@ -79,7 +80,7 @@ type Release = (LanePosition, i64);
 
 /// A task of a row.
 #[derive(Clone, Copy, Debug)]
-struct RowTask {
+struct UntimedTask {
     place: LanePosition,
     shape: u32,
     submitted: i64,
@@ -249,7 +250,7 @@ impl UsualDuration {
 
 #[derive(Debug, Default)]
 struct Rows {
-    row: Vec<RowTask>,
+    row: Vec<UntimedTask>,
     /// The end of the task before the row.
     reached: i64,
     placed: Vec<PlacedTask>,
@@ -279,7 +280,7 @@ impl Rows {
                 worked += self.close(Bound::Before(task.begin));
                 self.reached = task.end;
             } else {
-                self.row.push(RowTask {
+                self.row.push(UntimedTask {
                     place,
                     shape: task.shape,
                     submitted: task.call_begin(),
@@ -323,24 +324,19 @@ impl Rows {
         };
         self.slack = self.slack.saturating_add(error);
         let count = work.count() as i64;
-        let part = |of: i64, task: &RowTask| match (usual, task.is_work) {
+        let part = |of: i64, task: &UntimedTask| match (usual, task.is_work) {
             (_, false) => 0,
-            (Some(all), true) if all > 0 => {
-                (i128::from(of) * i128::from(task.usual.map_or(0, |it| it.mean)) / i128::from(all))
-                    as i64
-            }
+            (Some(all), true) if all > 0 => scaled(task.usual.map_or(0, |it| it.mean), of, all),
             _ => of / count.max(1),
         };
-        let mut reached = from;
-        // The rest of the work has room after each wait.
-        let mut left = lasted;
+        let mut room = RowRoom::new(TimeRange::new(from, until), lasted);
         for task in &row {
-            let begin = reached.max(task.submitted).min(until);
-            let own = part(lasted, task);
-            left -= own;
-            let released = task.released.map_or(i64::MIN, |it| it.min(until - left));
-            let end = (begin + own).max(released).min(until);
-            reached = end;
+            let span = room.take(RowTask {
+                launched: task.submitted,
+                usual: part(lasted, task),
+                released: task.released,
+            });
+            let TimeRange { begin, end } = span;
             if task.is_work {
                 let share = self.shares.entry(task.shape).or_default();
                 *share = (share.0 + end - begin, share.1 + part(error, task));
@@ -353,7 +349,7 @@ impl Rows {
                 });
             }
         }
-        self.reached = reached;
+        self.reached = room.reached();
         lasted
     }
 }

@@ -6,7 +6,7 @@ use ascend_trace_recording::{Task, TaskId, TimeRange, Trace};
 
 use crate::TaskRole;
 use crate::dependencies::is_pending;
-use crate::estimate::{Comparability, Learner};
+use crate::estimate::{Comparability, Learner, RowRoom, RowTask};
 
 /// The last task of a stream.
 #[derive(Clone, Copy, Debug)]
@@ -35,10 +35,14 @@ impl FollowedStreams {
         let before = self.end_before(task, launched);
         let placed = before.and_then(|before| {
             let is_known = task.time.is_none() && !is_pending(trace, id);
-            let (length, error) = is_known.then(|| learner.usual(trace, task))??;
-            let begin = before.max(launched);
+            let (usual, error) = is_known.then(|| learner.usual(trace, task))??;
+            let task_of_row = RowTask {
+                launched,
+                usual,
+                released: None,
+            };
             let is_alike = Comparability::of(trace, task) == Comparability::Alike;
-            is_alike.then(|| (TimeRange::new(begin, begin.saturating_add(length)), error))
+            is_alike.then(|| (RowRoom::open(before, usual).take(task_of_row), error))
         });
         let end = match (&task.time, &placed, TaskRole::of(trace, task)) {
             (Some(time), ..) => Some(time.end),

@@ -5,6 +5,7 @@
 //! function that shows messages to the user ([`Notify`]).
 
 mod admit;
+mod channel_pass;
 pub mod clock;
 mod command;
 mod cost;
@@ -12,6 +13,7 @@ pub mod coverage;
 mod damage;
 mod decode;
 pub mod dictionary;
+mod end_of_file;
 pub mod exports;
 pub mod file;
 mod filtered_calls;
@@ -45,22 +47,19 @@ pub mod target;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ascend_trace_format::record::{Counter, Record};
-use ascend_trace_recording::rows::{
-    CounterRow, EndRow, InnerRow, LossRow, ProcessEndRow, ProcessRow, RangeRow, Row,
-};
+use ascend_trace_recording::rows::{LossRow, ProcessEndRow, ProcessRow, RangeRow, Row};
 use ascend_trace_ring::Arena;
 use ascend_trace_tables as tables;
 use clock::TickClock;
 use cost::ThreadCosts;
 use coverage::Coverage;
-use decode::{Decoded, Decoder, RecordOrigin};
+use decode::{Decoder, RecordOrigin};
 use dictionary::Dictionary;
 use file::Recorder;
 use filtered_calls::FilteredCalls;
 use gauge::{Gauge, RecordedCounts};
 use hardware::Hardware;
-use id_tables::{IdTables, ThreadLosses, possible};
+use id_tables::{IdTables, possible};
 use last_activity::ActivityTracker;
 use liveness::Liveness;
 use marks::Marks;
@@ -319,147 +318,6 @@ impl Collector {
         }
     }
 
-    /// Reads the records of a channel.
-    fn drain(
-        &mut self,
-        channel: usize,
-        info: ascend_trace_ring::ChannelInfo,
-        (gone, open): (bool, OpenCallHandling),
-    ) -> usize {
-        let mut introduced = Vec::new();
-        let origin = self
-            .id_tables
-            .origin(channel, info, &self.clock, &mut introduced);
-        self.first.get_or_insert(origin);
-        for row in introduced {
-            if let Row::Process(row) = &row {
-                self.replace((info.namespace, info.pid), row);
-            }
-            self.file.push(&row);
-        }
-        let (clock, file, counts) = (&self.clock, &mut self.file, &mut self.counts);
-        let (coverage, decoder) = (&mut self.coverage, &mut self.decoder);
-        let (marks, dictionary) = (&mut self.marks, &mut self.dictionary);
-        let (engine, ranges) = (&mut self.engine, &mut self.ranges);
-        let (moved, gauge, now) = (&mut self.moved, &self.gauge, clock::now());
-        let costs = &mut self.costs;
-        let hardware = &mut self.hardware;
-        costs.introduce(origin.process, origin.thread, origin.tid);
-        let writer = (origin.process, origin.thread);
-        let (mut calls, mut unreadable) = (0, 0);
-        let mut last_begin = None;
-        // Before the channel gets another owner, and before its records are read: a call that is open
-        // now and not among them was running when they were read.
-        let mut running = match open {
-            OpenCallHandling::NotLookedAt => Vec::new(),
-            OpenCallHandling::GoOn(_) | OpenCallHandling::UntilNow(_) => {
-                self.arena.open_calls(channel)
-            }
-        };
-        // Calls without a begin leave no record: the recording was paused.
-        running.retain(|words| words.get(1) != Some(&0));
-        let mut returned = Vec::new();
-        let drained = self
-            .arena
-            .drain(channel, gone, &mut |words| match decoder.decode(
-                words,
-                origin,
-                tables::FUNCTIONS,
-                clock,
-            ) {
-                Decoded::Row(row) => {
-                    counts.add(row, origin.process);
-                    moved.take(row, now);
-                    hardware.take(row, origin.process);
-                    if let Row::Call(call) = row {
-                        calls += 1;
-                        last_begin = words.get(1).copied();
-                        let begin = words.get(1).copied().unwrap_or(0);
-                        file.long_calls.ended((origin.thread, begin));
-                        if running.iter().any(|call| call.get(1) == Some(&begin)) {
-                            returned.push(begin);
-                        }
-                        coverage.count(call.function);
-                        let function = tables::FUNCTIONS.get(usize::from(call.function));
-                        if let Some(function) = function
-                            && let Some(row) = marks.row(call, function, origin)
-                        {
-                            file.push(&row);
-                        }
-                        if call.ret != 0 {
-                            counts.note_failure(call, dictionary);
-                            let names = || dictionary.failure(call);
-                            if dictionary.is_failure(call)
-                                && let Some(failed) =
-                                    last_activity::failed_late(call, origin.tid, names)
-                            {
-                                gauge.tell_failed(failed);
-                            }
-                        }
-                        file.notice(call);
-                        if let Some(tables) = dictionary.translate(call) {
-                            file.push_tables(tables);
-                        }
-                    }
-                    file.push(row);
-                }
-                Decoded::Other(record) => match &record {
-                    Record::Lookup(record) => coverage.look_up(record),
-                    Record::Library(record) => coverage.load(record),
-                    Record::Patch(record) => engine.patch(record),
-                    Record::EngineFailure(record) => engine.fail(record),
-                    Record::RangeBegin(record) => ranges
-                        .begin(record, origin, clock)
-                        .iter()
-                        .for_each(|row| file.push(row)),
-                    Record::RangeEnd(record) => ranges
-                        .end(record, origin, clock)
-                        .for_each(|row| file.push(&row)),
-                    Record::Cost(record) => {
-                        let row = costs.take(record, writer, calls, clock);
-                        row.iter().for_each(|row| file.push(&Row::Cost(*row)));
-                    }
-                    Record::Activity(record) => hardware.entry(record, origin.process, clock),
-                    Record::Log(record) => file.push(&hardware.log(record, origin.process)),
-                    _ => unreadable += 1,
-                },
-                Decoded::Learnt => decoder
-                    .found
-                    .new_ones()
-                    .for_each(|new| dictionary.learn(new)),
-                Decoded::Nothing => unreadable += 1,
-            });
-        if let (true, OpenCallHandling::UntilNow(end)) = (gone, open) {
-            let left = ranges.leave(origin, end);
-            left.iter().for_each(|row| file.push(row));
-            self.end_process(origin.process, end);
-        }
-        self.damage(unreadable + drained.damaged);
-        let last_begin = last_begin.or_else(|| self.id_tables.last_begin(channel));
-        self.id_tables.set_last_begin(channel, last_begin);
-        // A call that was killed just after its record exists already.
-        running.retain(|words| {
-            let begin = words.get(1).copied();
-            begin != last_begin && begin.is_none_or(|begin| !returned.contains(&begin))
-        });
-        calls += self.take_open(&running, origin, open);
-        self.costs.count(origin.thread, calls);
-        let now = clock::now();
-        let filtered = self.id_tables.take_filtered(channel, drained, now);
-        if let Some((process, calls)) = filtered {
-            self.counts.filtered += calls;
-            if let Some(row) = self.filtered.add(process, calls, now) {
-                self.file.push(&Row::Counter(row));
-            }
-        }
-        match self.id_tables.settle(channel, drained, now) {
-            ThreadLosses::Lost(loss) => self.lose(loss),
-            ThreadLosses::Nonsense => self.damage(1),
-            ThreadLosses::Nothing => {}
-        }
-        drained.records
-    }
-
     /// Counts up to now, including those of threads without a channel.
     fn counted(&self) -> RecordedCounts {
         let counts = &self.counts;
@@ -500,112 +358,6 @@ impl Collector {
                 "no more memory for records in {path}: {error}; some may be lost"
             ));
         }
-    }
-
-    /// Ends the file; without the end of the program, before it. Returns the shared memory as well.
-    fn finish(mut self, end: Option<ProgramEnd>) -> (RecordingOutcome, Arena) {
-        self.liveness.look_again();
-        if let Some(end) = end {
-            self.liveness.set_gone(end.pid);
-        }
-        self.drain_all(None);
-        self.mark();
-        match self.without_channel() {
-            None => self.damage(1),
-            Some(0) => {}
-            Some(without_channel) => {
-                self.without_channel += without_channel;
-                self.lose(LossRow {
-                    thread: None,
-                    calls: without_channel,
-                    others: 0,
-                    times: 0,
-                });
-            }
-        }
-        // Some may have ended since.
-        self.liveness.look_again();
-        self.drain_all(Some(clock::now()));
-        self.file.stop_triggers();
-        let channels = self.arena.channels().into_iter().map(|(_, info)| info);
-        let running: std::collections::HashSet<_> = channels
-            .filter(|_| end.is_some())
-            .filter(|info| self.id_tables.knows(*info) && self.liveness.is_alive(*info))
-            .map(|info| (info.pid, info.namespace))
-            .collect();
-        self.mend();
-        self.tell_damage();
-        let end_ns = clock::now();
-        let found = &self.decoder.found;
-        let coverage = self.coverage.rows(tables::FUNCTIONS, found, &self.engine);
-        for row in coverage.into_iter().map(Row::Coverage) {
-            self.file.push(&row);
-        }
-        let nested = self.arena.nested();
-        for it in &nested {
-            let row = InnerRow::new(it.pid, it.trace.as_deref());
-            self.file.push(&Row::Inner(row));
-        }
-        for (process, counts) in &self.counts.endings {
-            let kinds = [Counter::OpenCalls, Counter::LeftCalls];
-            for (what, value) in kinds.into_iter().zip(*counts).filter(|(_, it)| *it > 0) {
-                self.file.push(&Row::Counter(CounterRow {
-                    process: *process,
-                    what: what as u16,
-                    value,
-                }));
-            }
-        }
-        for row in self.filtered.close() {
-            self.file.push(&Row::Counter(row));
-        }
-        let ended = |process| self.ended.get(&process).copied();
-        let ranges = self.ranges.close((end_ns, self.stopped_ns), ended);
-        for row in self.marks.close(end_ns).into_iter().chain(ranges) {
-            self.file.push(&row);
-        }
-        for (process, count, ns) in self.ranges.pauses() {
-            let ns = u64::try_from(ns).unwrap_or(0);
-            for (what, value) in [(Counter::Pauses, count), (Counter::PausedNs, ns)] {
-                self.file.push(&Row::Counter(CounterRow {
-                    process,
-                    what: what as u16,
-                    value,
-                }));
-            }
-        }
-        for row in self.costs.close(end_ns, &self.clock) {
-            self.file.push(&Row::Cost(row));
-        }
-        let status = end.map_or(0, |it| it.status);
-        self.snapshots
-            .finish(&self.board, &mut self.file, self.first, status);
-        let first = self.file.path().map(ToOwned::to_owned);
-        let stored = self.file.finish(EndRow {
-            end_ns,
-            exit_status: status,
-            reason: end.map_or(self.stop_reason, |it| it.reason).to_owned(),
-        });
-        // Times of tasks that were lost are no tasks'.
-        let stored_whole = stored.filter(|stored| stored.kept_since_ns.is_none());
-        if let Some(timed) = stored_whole.and_then(|stored| stored.timed) {
-            self.counts.timed = timed;
-        }
-        let files: Vec<_> = self.board.parts().into();
-        let outcome = RecordingOutcome {
-            path: files.first().cloned().or(first),
-            files,
-            attached: self.arena.attached(),
-            nested,
-            processes: self.id_tables.processes(),
-            still_running: running.len(),
-            stopped_ns: end.is_none().then_some(end_ns),
-            stored,
-            counts: self.counts,
-            engine: self.engine.summary(),
-            log: self.hardware.summary(),
-        };
-        (outcome, self.arena)
     }
 }
 

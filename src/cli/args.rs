@@ -3,6 +3,7 @@
 mod attach;
 mod export;
 mod filters;
+mod program;
 mod record;
 mod reports;
 mod ring;
@@ -307,8 +308,8 @@ mod tests {
     #[test]
     fn a_program_is_recorded_by_default_and_keeps_its_options() {
         let args = record("--timing off ./app --timing events -o x -- --tui");
-        assert_eq!(args.capture.timing, Timing::Off);
-        let sampled = record("--timing sample=8 ./app").capture.timing;
+        assert_eq!(args.recorder.capture.timing, Timing::Off);
+        let sampled = record("--timing sample=8 ./app").recorder.capture.timing;
         assert_eq!(sampled, Timing::Sample(8));
         assert_eq!(
             args.app,
@@ -365,12 +366,15 @@ mod tests {
 
     #[test]
     fn software_options_need_an_equals_sign() {
-        assert_eq!(record("--soft ./app").soft.as_deref(), Some(""));
+        assert_eq!(record("--soft ./app").program.soft.as_deref(), Some(""));
         assert_eq!(
-            record("--soft=devices=4,strict ./app").soft.as_deref(),
+            record("--soft=devices=4,strict ./app")
+                .program
+                .soft
+                .as_deref(),
             Some("devices=4,strict")
         );
-        assert_eq!(record("./app --soft").soft, None);
+        assert_eq!(record("./app --soft").program.soft, None);
     }
 
     #[test]

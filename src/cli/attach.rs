@@ -11,17 +11,20 @@ use crate::recorder::attach::{AttachOptions, attach};
 use ascend_trace_format::session::Timing;
 
 pub(crate) fn run(args: AttachArgs) -> Result<u8, Failure> {
-    if matches!(args.capture.timing, Timing::Hardware | Timing::Both) {
+    if matches!(
+        args.recorder.capture.timing,
+        Timing::Hardware | Timing::Both
+    ) {
         let text = "--timing: the hardware log is read from the begin of a program on: use `ascend-trace record`, or \
                     attach with auto, events, chained, sample=N or off";
         return Err(Failure::new(TOOL_FAILED, text));
     }
-    let (ring, roll) = kept_files(args.ring, &args.roll, args.output.force)?;
+    let (ring, roll) = kept_files(args.recorder.ring, &args.recorder.roll, args.output.force)?;
     refuse_exit(ring.as_ref())?;
     let target = named_target(&args.output);
-    let metrics = args.metrics.wanted();
+    let metrics = args.recorder.metrics.wanted();
     let kept = ring.as_ref().and_then(|it| it.watchdog);
-    let watchdog = one_watchdog(args.watchdog.watchdog, kept)?;
+    let watchdog = one_watchdog(args.recorder.watchdog.watchdog, kept)?;
     let needs_file = ring.is_some() || roll.is_some() || metrics.is_some() || watchdog.is_some();
     if needs_file && target.as_ref().is_some_and(|it| !is_file(it)) {
         let text = "--ring, --roll, --watchdog and --metrics need a trace file, and cannot read from a pipe or a device";
@@ -31,11 +34,11 @@ pub(crate) fn run(args: AttachArgs) -> Result<u8, Failure> {
         pid: args.pid,
         target,
         duration: args.duration,
-        timing: args.capture.timing,
-        budget: args.capture.budget.0,
-        stacks: args.capture.stacks.unwrap_or(0),
-        buffer: args.capture.buffer_bytes(),
-        filters: args.filters.wanted()?,
+        timing: args.recorder.capture.timing,
+        budget: args.recorder.capture.budget.0,
+        stacks: args.recorder.capture.stacks.unwrap_or(0),
+        buffer: args.recorder.capture.buffer_bytes(),
+        filters: args.recorder.filters.wanted()?,
         watchdog,
         metrics,
         ring,

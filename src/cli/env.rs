@@ -11,23 +11,17 @@ use crate::output::{print, print_message};
 use crate::quote::quoted;
 use crate::recorder::serve::{ServedEnvironment, environment};
 use crate::server_place::ServerPlace;
-use crate::unpack::ClientReports;
 
 /// Lists of paths, to which a shell adds its earlier value.
 const LISTS: [&str; 3] = ["LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH"];
 
 pub(crate) fn run(args: EnvArgs) -> Result<u8, Failure> {
-    if let Some(options) = &args.soft {
-        check_soft(options)?;
-    }
+    args.program.soft.as_deref().map_or(Ok(()), check_soft)?;
     let place = ServerPlace::new(&args.name).or_status(TOOL_FAILED)?;
     let wanted = ServedEnvironment {
-        soft: args.soft.as_deref(),
-        reports: ClientReports {
-            marks: !args.no_mstx,
-            blocks: args.pools,
-        },
-        python: args.python,
+        soft: args.program.soft.as_deref(),
+        reports: args.program.reports(),
+        python: args.program.python,
         // A shell adds its earlier lists itself.
         is_alone: args.app.is_empty(),
     };

@@ -10,7 +10,7 @@ use crate::output::print_message;
 use crate::recorder::ring::RingPlan;
 use crate::recorder::window::WindowOptions;
 use crate::recorder::{self, RecordOptions, respawn};
-use crate::unpack::{self, ClientReports};
+use crate::unpack;
 use ascend_trace_collector::roll::RollOptions;
 use ascend_trace_collector::target::TraceTarget;
 
@@ -86,10 +86,12 @@ pub(super) fn is_file(target: &TraceTarget) -> bool {
 }
 
 fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
-    if let Some(options) = &args.soft {
-        check_soft(options)?;
-    }
-    let (ring, roll) = kept_files(args.ring, &args.roll, args.output.file.force)?;
+    args.program.soft.as_deref().map_or(Ok(()), check_soft)?;
+    let (ring, roll) = kept_files(
+        args.recorder.ring,
+        &args.recorder.roll,
+        args.output.file.force,
+    )?;
     let target = target(&args.output, args.app.first());
     Ok(RecordOptions {
         target: match roll {
@@ -116,29 +118,26 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
         },
         roll,
         continues: None,
-        timing: args.capture.timing,
-        budget: args.capture.budget.0,
-        soft: args.soft,
-        buffer: args.capture.buffer_bytes(),
+        timing: args.recorder.capture.timing,
+        budget: args.recorder.capture.budget.0,
+        reports: args.program.reports(),
+        soft: args.program.soft,
+        buffer: args.recorder.capture.buffer_bytes(),
         wait: args.wait,
         engine: match args.engine {
             EngineArg::Preload => None,
             EngineArg::Frida => Some(unpack::engine().or_status(TOOL_FAILED)?),
         },
-        reports: ClientReports {
-            marks: !args.no_mstx,
-            blocks: args.pools,
-        },
-        python: args.python,
-        stacks: args.capture.stacks.unwrap_or(0),
+        python: args.program.python,
+        stacks: args.recorder.capture.stacks.unwrap_or(0),
         watchdog: one_watchdog(
-            args.watchdog.watchdog,
+            args.recorder.watchdog.watchdog,
             ring.as_ref().and_then(|it| it.watchdog),
         )?,
         ring,
-        metrics: args.metrics.wanted(),
+        metrics: args.recorder.metrics.wanted(),
         window: args.window.into_options(),
-        filters: args.filters.wanted()?,
+        filters: args.recorder.filters.wanted()?,
         words: args.app,
     })
 }

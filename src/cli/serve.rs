@@ -24,7 +24,7 @@ pub(crate) fn run(args: ServeArgs) -> Result<u8, Failure> {
 
 fn plan(args: ServeArgs) -> Result<RecordOptions, Failure> {
     let output = args.output();
-    let (ring, roll) = kept_files(args.ring, &args.roll, output.force)?;
+    let (ring, roll) = kept_files(args.recorder.ring, &args.recorder.roll, output.force)?;
     refuse_exit(ring.as_ref())?;
     let target = named_target(&output).unwrap_or_else(|| TraceTarget::Default {
         name: NAME.to_owned(),
@@ -40,22 +40,22 @@ fn plan(args: ServeArgs) -> Result<RecordOptions, Failure> {
             None => target,
         },
         live: false,
-        timing: args.capture.timing,
-        budget: args.capture.budget.0,
+        timing: args.recorder.capture.timing,
+        budget: args.recorder.capture.budget.0,
         soft: None,
-        buffer: args.capture.buffer_bytes(),
+        buffer: args.recorder.capture.buffer_bytes(),
         wait: false,
         engine: None,
         reports: ClientReports::default(),
         python: false,
-        stacks: args.capture.stacks.unwrap_or(0),
+        stacks: args.recorder.capture.stacks.unwrap_or(0),
         watchdog: one_watchdog(
-            args.watchdog.watchdog,
+            args.recorder.watchdog.watchdog,
             ring.as_ref().and_then(|it| it.watchdog),
         )?,
-        metrics: args.metrics.wanted(),
+        metrics: args.recorder.metrics.wanted(),
         window: args.window.into_options(),
-        filters: args.filters.wanted()?,
+        filters: args.recorder.filters.wanted()?,
         ring,
         roll,
         continues: None,

@@ -69,19 +69,15 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
         lines.push(SummaryLine::Fact(text.to_owned()));
     }
     let counts = &outcome.counts;
-    let is_there = outcome.path.as_deref().is_none_or(Path::exists);
-    if let Some(path) = outcome.path.as_deref().filter(|_| !is_there) {
-        lines.push(SummaryLine::Problem(moved(path)));
-    }
+    let (advice, missing) = match view_advice(outcome) {
+        Some(problem @ SummaryLine::Problem(_)) => (None, Some(problem)),
+        advice => (advice, None),
+    };
+    lines.extend(missing);
     if counts.calls + counts.nested > 0 {
         lines.extend(nested::description(&outcome.nested).map(SummaryLine::Problem));
-        if let Some(path) = outcome.path.as_deref().filter(|_| is_there) {
-            let names = match several_files::pattern(&outcome.files) {
-                Some(pattern) => pattern,
-                None => quoted_path(path),
-            };
-            let text = format!("look at it with: ascend-trace view {names}");
-            lines.push(SummaryLine::Fact(text));
+        if let Some(advice) = advice {
+            lines.push(advice);
             if let Some(before) = &recorded.plan.continues {
                 let file = quoted_path(Path::new(&before.earlier.file));
                 let text =
@@ -145,17 +141,15 @@ fn without_program(outcome: &RecordingOutcome, plan: &RecordOptions) -> Vec<Summ
 fn view_advice(outcome: &RecordingOutcome) -> Option<SummaryLine> {
     let path = outcome.path.as_deref()?;
     if !path.exists() {
-        return Some(SummaryLine::Problem(moved(path)));
+        let path = path.display();
+        let text =
+            format!("{path} is not there any more: it was moved or removed while it was recorded");
+        return Some(SummaryLine::Problem(text));
     }
     let names = several_files::pattern(&outcome.files);
     let names = names.unwrap_or_else(|| quoted_path(path));
     let text = format!("look at it with: ascend-trace view {names}");
     Some(SummaryLine::Fact(text))
-}
-
-fn moved(path: &Path) -> String {
-    let path = path.display();
-    format!("{path} is not there any more: it was moved or removed while it was recorded")
 }
 
 /// The summary of a server of recordings. `running` processes go on.

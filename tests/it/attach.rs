@@ -398,3 +398,26 @@ fn an_attachment_has_filters_that_stay_for_the_process() {
     assert_eq!(other.child.wait().unwrap().code(), Some(125));
     armed.ends();
 }
+
+/// The program forks a worker: both are recorded by `recorder`, then the worker alone. Returns the two traces. The worker
+/// has ended.
+#[track_caller]
+fn record_forked_worker(folder: &Path, armed: &mut Armed, mut recorder: Recorder) -> [PathBuf; 2] {
+    armed.fills([2]);
+    recorder.joined();
+    armed.write("fork");
+    let child = armed.says("pid");
+    armed.fills([3]);
+    let both = recorder.detach(child);
+    armed.fills([4]);
+    let mut recorder = Recorder::ask(folder, child, "child.atrace", &[]);
+    armed.fills([5]);
+    recorder.joined();
+    let alone = recorder.detach(child);
+    armed.fills([6]);
+    armed.write("end");
+    let mut line = String::new();
+    armed.output.read_line(&mut line).unwrap();
+    assert_eq!(line, format!("child: status {RIGHT}\n"));
+    [both, alone]
+}

@@ -10,6 +10,7 @@ use ascend_trace_format::session::Timing;
 use ascend_trace_recording::units::parse_duration;
 
 use super::filters::FilterArgs;
+use super::program::ProgramArgs;
 use super::ring::RingArgs;
 use super::roll::RollArgs;
 use super::window::WindowArgs;
@@ -24,18 +25,10 @@ pub(crate) struct RecordArgs {
     pub(crate) output: OutputArgs,
 
     #[command(flatten)]
-    pub(crate) capture: CaptureArgs,
+    pub(crate) recorder: RecorderArgs,
 
-    /// Run APP on the bundled software runtime instead of an installed CANN. Options are
-    /// KEY=VALUE, separated by commas
-    #[arg(
-        long,
-        value_name = "KEY=VALUE,..",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = ""
-    )]
-    pub(crate) soft: Option<String>,
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
 
     /// Record until every process that APP started has ended, not only APP itself
     #[arg(long)]
@@ -45,20 +38,6 @@ pub(crate) struct RecordArgs {
     /// recorded, without a live view
     #[arg(long)]
     pub(crate) respawn: bool,
-
-    /// Load no `libmspti.so`: torch_npu then reports no ranges (steps, data loading)
-    #[arg(long)]
-    pub(crate) no_mstx: bool,
-
-    /// Record the blocks of PyTorch's caching allocator: `stats --memory` then has allocated next to reserved memory
-    /// (`ascend-trace help pytorch`)
-    #[arg(long)]
-    pub(crate) pools: bool,
-
-    /// Record what PyTorch or MindSpore does in Python programs: steps, phases, modules, loading of data and
-    /// `record_function`. This puts a hook into the program's own interpreter (`ascend-trace help pytorch`)
-    #[arg(long)]
-    pub(crate) python: bool,
 
     /// How calls are intercepted. `frida` needs a build with that feature, see `ascend-trace help engines`
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineArg::Preload)]
@@ -74,10 +53,21 @@ pub(crate) struct RecordArgs {
     pub(crate) dataset_run: Option<String>,
 
     #[command(flatten)]
-    pub(crate) watchdog: WatchdogArgs,
+    pub(crate) window: WindowArgs,
+
+    /// The program to trace, and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "APP [ARGS]")]
+    pub(crate) app: Vec<OsString>,
+}
+
+/// Options of every command that records.
+#[derive(Debug, Args)]
+pub(crate) struct RecorderArgs {
+    #[command(flatten)]
+    pub(crate) capture: CaptureArgs,
 
     #[command(flatten)]
-    pub(crate) window: WindowArgs,
+    pub(crate) watchdog: WatchdogArgs,
 
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
@@ -90,10 +80,6 @@ pub(crate) struct RecordArgs {
 
     #[command(flatten)]
     pub(crate) metrics: MetricsArgs,
-
-    /// The program to trace, and its arguments
-    #[arg(required = true, trailing_var_arg = true, value_name = "APP [ARGS]")]
-    pub(crate) app: Vec<OsString>,
 }
 
 /// How tasks are timed, and how much is recorded of a call.

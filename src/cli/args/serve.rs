@@ -5,10 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::filters::FilterArgs;
-use super::record::{CaptureArgs, MetricsArgs, OutputFileArgs, WatchdogArgs};
-use super::ring::RingArgs;
-use super::roll::RollArgs;
+use super::program::ProgramArgs;
+use super::record::{OutputFileArgs, RecorderArgs};
 use super::window::WindowArgs;
 use crate::server_place::{USUAL_NAME, server_name};
 
@@ -29,25 +27,10 @@ pub(crate) struct ServeArgs {
     force: bool,
 
     #[command(flatten)]
-    pub(crate) capture: CaptureArgs,
-
-    #[command(flatten)]
-    pub(crate) watchdog: WatchdogArgs,
+    pub(crate) recorder: RecorderArgs,
 
     #[command(flatten)]
     pub(crate) window: WindowArgs,
-
-    #[command(flatten)]
-    pub(crate) filters: FilterArgs,
-
-    #[command(flatten)]
-    pub(crate) ring: RingArgs,
-
-    #[command(flatten)]
-    pub(crate) roll: RollArgs,
-
-    #[command(flatten)]
-    pub(crate) metrics: MetricsArgs,
 }
 
 impl ServeArgs {
@@ -66,27 +49,8 @@ pub(crate) struct EnvArgs {
     #[arg(long, value_name = "NAME", value_parser = server_name, default_value = USUAL_NAME)]
     pub(crate) name: String,
 
-    /// Use the bundled software runtime instead of an installed CANN. Options are KEY=VALUE, separated by commas
-    #[arg(
-        long,
-        value_name = "KEY=VALUE,..",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = ""
-    )]
-    pub(crate) soft: Option<String>,
-
-    /// Load no `libmspti.so`: torch_npu then reports no ranges (steps, data loading)
-    #[arg(long)]
-    pub(crate) no_mstx: bool,
-
-    /// Record the blocks of PyTorch's caching allocator, as `record --pools` does
-    #[arg(long)]
-    pub(crate) pools: bool,
-
-    /// Record what PyTorch or MindSpore does in Python programs, as `record --python` does
-    #[arg(long)]
-    pub(crate) python: bool,
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
 
     /// Print lines NAME=VALUE without `export`, as `docker run --env-file` reads them
     #[arg(long, conflicts_with = "app")]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,32 @@ use crate::support::process::{Outcome, clean, feed, tool};
 
 /// Names that a terminal or a spreadsheet would obey.
 const EVIL: &str = "=HYPERLINK(\"x\")\u{1b}]0;owned\u{7}\u{202e}\nroot:";
+
+/// A process with one thread of this name, and one stream.
+pub(super) fn introduce<W: Write>(writer: &mut Writer<W>, process: ProcessRow, name: &str) {
+    writer.push(Row::Process(process)).unwrap();
+    let thread = ThreadRow {
+        thread: 1,
+        process: 1,
+        tid: 11,
+        handle: 0,
+        name: name.to_owned(),
+    };
+    writer.push(Row::Thread(thread)).unwrap();
+    let stream = StreamRow {
+        process: 1,
+        serial: 1,
+        context: 1,
+        device: 0,
+        handle: 7,
+        acl_id: Some(4),
+        flags: 0,
+        priority: 0,
+        is_default: false,
+        manner: 0,
+    };
+    writer.push(Row::Stream(stream)).unwrap();
+}
 
 /// A trace of two calls and two kernels with evil names, in chunks that can be damaged one by one.
 fn trace(folder: &TempDir) -> PathBuf {
@@ -44,28 +71,7 @@ fn trace(folder: &TempDir) -> PathBuf {
         rank: "3".to_owned(),
         command: EVIL.to_owned(),
     };
-    writer.push(Row::Process(process)).unwrap();
-    let thread = ThreadRow {
-        thread: 1,
-        process: 1,
-        tid: 11,
-        handle: 0,
-        name: EVIL.to_owned(),
-    };
-    writer.push(Row::Thread(thread)).unwrap();
-    let stream = StreamRow {
-        process: 1,
-        serial: 1,
-        context: 1,
-        device: 0,
-        handle: 7,
-        acl_id: Some(4),
-        flags: 0,
-        priority: 0,
-        is_default: false,
-        manner: 0,
-    };
-    writer.push(Row::Stream(stream)).unwrap();
+    introduce(&mut writer, process, EVIL);
     for place in 0..2 {
         let call = CallRow {
             thread: 1,

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{
-    CallRow, EndRow, FunctionRow, LossRow, ProcessRow, Row, SessionRow, StreamRow, TablesRow,
-    TaskRow, ThreadRow,
+    CallRow, EndRow, FunctionRow, LossRow, ProcessRow, Row, SessionRow, TablesRow, TaskRow,
 };
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::files::introduce;
 use crate::support::process::{feed, tool};
 use crate::support::screen::Screen;
 
@@ -45,28 +45,7 @@ fn leading() -> Sink {
         pid: 10,
         ..ProcessRow::default()
     };
-    writer.push(Row::Process(process)).unwrap();
-    let thread = ThreadRow {
-        thread: 1,
-        process: 1,
-        tid: 11,
-        handle: 0,
-        name: "main".to_owned(),
-    };
-    writer.push(Row::Thread(thread)).unwrap();
-    let stream = StreamRow {
-        process: 1,
-        serial: 1,
-        context: 1,
-        device: 0,
-        handle: 7,
-        acl_id: Some(4),
-        flags: 0,
-        priority: 0,
-        is_default: false,
-        manner: 0,
-    };
-    writer.push(Row::Stream(stream)).unwrap();
+    introduce(&mut writer, process, "main");
     writer
 }
 

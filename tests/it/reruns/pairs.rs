@@ -288,8 +288,15 @@ fn uneven(before: &str, lengths: [u32; 4], round: impl Fn(u32) -> String, after:
     Script::read(&format!("{before};{rounds}{after}"))
 }
 
-/// Two threads, with other scripts for each change.
-fn pairs_of(name: &str, main: &Script, other: &Script, changes: &[(&str, &str, f64)]) -> Vec<Pair> {
+/// Two threads of uneven rounds, with other scripts for each change.
+fn pairs_of(
+    name: &str,
+    main: impl Fn(u32) -> String,
+    other: (impl Fn(u32) -> String, [u32; 4]),
+) -> Vec<Pair> {
+    let main = uneven("s 0;s 1;t", [200, 120, 160, 240], main, "j");
+    let other = uneven("", other.1, other.0, "");
+    let changes = [(COPY, "c", 0.5), (FILL, "f", 0.5), (COPY, "c", 0.25)];
     let pairs = changes.iter().map(|(operation, letters, factor)| {
         let changed = [
             main.scaled(letters, *factor),
@@ -297,7 +304,7 @@ fn pairs_of(name: &str, main: &Script, other: &Script, changes: &[(&str, &str, f
         ];
         Pair {
             name: name.to_owned(),
-            original: Clocked::new(CALLS, &[main, other]),
+            original: Clocked::new(CALLS, &[&main, &other]),
             changes: vec![format!("{operation} x{factor}")],
             changed: Clocked::new(CALLS, &[&changed[0], &changed[1]]),
             captures: false,
@@ -308,63 +315,23 @@ fn pairs_of(name: &str, main: &Script, other: &Script, changes: &[(&str, &str, f
 
 /// A function on the host wakes another thread, which wakes the first one when it is done.
 fn woken_by_a_host_function() -> Vec<Pair> {
-    let main = uneven(
-        "s 0;s 1;t",
-        [200, 120, 160, 240],
-        |it| format!("c 0 {it};H 0 0;o 1"),
-        "j",
-    );
-    let other = uneven(
-        "",
-        [100, 80, 60, 120],
-        |it| format!("o 0;f 1 {it};y 1;n 1"),
-        "",
-    );
-    pairs_of(
-        "woken",
-        &main,
-        &other,
-        &[(COPY, "c", 0.5), (FILL, "f", 0.5), (COPY, "c", 0.25)],
-    )
+    let other = |it| format!("o 0;f 1 {it};y 1;n 1");
+    let main = |it| format!("c 0 {it};H 0 0;o 1");
+    pairs_of("woken", main, (other, [100, 80, 60, 120]))
 }
 
 /// Two threads meet after each round.
 fn barrier() -> Vec<Pair> {
-    let main = uneven(
-        "s 0;s 1;t",
-        [200, 120, 160, 240],
-        |it| format!("c 0 {it};y 0;n 0;o 1"),
-        "j",
-    );
-    let other = uneven(
-        "",
-        [60, 100, 80, 72],
-        |it| format!("f 1 {it};y 1;n 1;o 0"),
-        "",
-    );
-    pairs_of(
-        "barrier",
-        &main,
-        &other,
-        &[(COPY, "c", 0.5), (FILL, "f", 0.5), (COPY, "c", 0.25)],
-    )
+    let other = |it| format!("f 1 {it};y 1;n 1;o 0");
+    let main = |it| format!("c 0 {it};y 0;n 0;o 1");
+    pairs_of("barrier", main, (other, [60, 100, 80, 72]))
 }
 
 /// One thread works on the results of the other one.
 fn queue_of_two_threads() -> Vec<Pair> {
-    let main = uneven(
-        "s 0;s 1;t",
-        [200, 120, 160, 240],
-        |it| format!("c 0 {it};y 0;n 0"),
-        "j",
-    );
-    let other = uneven("", [60, 100, 80, 72], |it| format!("o 0;f 1 {it};y 1"), "");
-    pairs_of(
-        "queue",
-        &main,
-        &other,
-        &[(COPY, "c", 0.5), (FILL, "f", 0.5), (COPY, "c", 0.25)],
-    )
+    let other = |it| format!("o 0;f 1 {it};y 1");
+    let main = |it| format!("c 0 {it};y 0;n 0");
+    pairs_of("queue", main, (other, [60, 100, 80, 72]))
 }
 
 /// Programs with a part of the times of tasks.

@@ -64,7 +64,7 @@ pub(super) fn player() -> (Player, Recording) {
 }
 
 fn player_of(mut recording: Recording) -> (Player, Recording) {
-    let overview = overview(&mut recording);
+    let overview = overview(&mut recording, 2_000);
     let entities = recording.entities().clone();
     let mut player = Player::of_parts(entities, overview, LARGE);
     player.play("W W W home");
@@ -391,7 +391,7 @@ fn the_stall_before_is_looked_for_too() {
 #[test]
 fn from_afar_a_search_begins_at_the_visible_range() {
     let mut recording = recording();
-    let overview = overview(&mut recording);
+    let overview = overview(&mut recording, 2_000);
     let entities = recording.entities().clone();
     let mut player = Player::of_parts(entities, overview, LARGE);
     player.play("n");
@@ -417,7 +417,7 @@ fn from_afar_a_search_begins_at_the_visible_range() {
 #[test]
 fn statistics_of_unloaded_parts_are_summed_up_from_the_file() {
     let mut recording = recording();
-    let overview = overview(&mut recording);
+    let overview = overview(&mut recording, 2_000);
     let entities = recording.entities().clone();
     let mut player = Player::of_parts(entities, overview, LARGE);
     player.play("t");

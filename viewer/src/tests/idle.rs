@@ -61,7 +61,7 @@ fn recording(steps: u32, rest: &Range<u32>) -> Recording {
 
 /// A view of the time before the stream becomes idle, and the range of the idle time.
 fn before_the_rest(recording: &mut Recording) -> (Player, (i64, i64)) {
-    let overview = overview(recording);
+    let overview = overview(recording, 2_000);
     let lane = overview.whole.stream(RESTING_ID).expect("it has worked");
     let pairs = lane.entries().windows(2);
     let rests = pairs.map(|pair| (pair[0].end, pair[1].begin));

@@ -14,8 +14,8 @@ use ascend_trace_recording::{Recording, TimeRange, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
+use super::parts::overview;
 use crate::derived_data::{DerivedData, LoadedExtent};
-use crate::overview::RecordingOverview;
 use crate::viewport::{MIN_LENGTH, Viewport};
 
 /// Calls and task times of one step of the workload, roughly.
@@ -50,25 +50,6 @@ fn generate(path: &Path, rows: u64) {
     });
     drop(sender);
     packer.join().expect("the packer has ended well");
-}
-
-fn overview(recording: &mut Recording) -> RecordingOverview {
-    let counts = recording.counts();
-    let whole = recording.summary((i64::MIN, i64::MAX), ENTRIES);
-    let whole = Arc::new(whole.expect("the file reads"));
-    RecordingOverview {
-        span: recording.span(),
-        calls: counts.calls,
-        tasks: counts.tasks,
-        failed: counts.errors,
-        used: counts.streams.keys().copied().collect(),
-        near: Arc::clone(&whole),
-        whole,
-        loaded: None,
-        ranges_until: recording.ranges_until(),
-        memory: None,
-        opening: None,
-    }
 }
 
 /// Largest amount of memory that this process has had since [`forget_peak`], in megabytes.
@@ -200,7 +181,7 @@ fn measure(folder: &Path, rows: u64) {
     let begin = Instant::now();
     let mut recording = Recording::open(&path, |_, _| true).expect("the file opens");
     let opened = begin.elapsed();
-    let overview = overview(&mut recording);
+    let overview = overview(&mut recording, ENTRIES);
     let mut player = Player::of_parts(recording.entities().clone(), overview, LARGE);
     player.draw();
     let first = begin.elapsed();
@@ -240,7 +221,7 @@ fn the_measured_recording_has_every_kind_of_lane() {
     let path = folder.path().join("short.atrace");
     generate(&path, 100_000);
     let mut recording = Recording::open(&path, |_, _| true).expect("the file opens");
-    let overview = overview(&mut recording);
+    let overview = overview(&mut recording, ENTRIES);
     let mut player = Player::of_parts(recording.entities().clone(), overview, LARGE);
     player.play("W home");
     let (part, _) = look(&mut player, &mut recording);
@@ -268,7 +249,7 @@ fn nodes_of_a_graph_are_known_far_from_where_it_was_made() {
     let path = folder.path().join("short.atrace");
     generate(&path, 100_000);
     let mut recording = Recording::open(&path, |_, _| true).expect("the file opens");
-    let overview = overview(&mut recording);
+    let overview = overview(&mut recording, ENTRIES);
     let mut player = Player::of_parts(recording.entities().clone(), overview, LARGE);
     let TimeRange { begin, end } = player.app.document.span.expect("a span");
     // Between the first and the second capture of each thread.

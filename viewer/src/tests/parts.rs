@@ -24,10 +24,11 @@ fn recording() -> Recording {
     Recording::from_bytes(bytes).expect("it reads back")
 }
 
-pub(super) fn overview(recording: &mut Recording) -> RecordingOverview {
+/// The sums of a recording with this number of entries.
+pub(super) fn overview(recording: &mut Recording, entries: usize) -> RecordingOverview {
     let counts = recording.counts();
-    let whole = recording.summary((i64::MIN, i64::MAX), 2_000);
-    let whole = Arc::new(whole.expect("it is in memory"));
+    let whole = recording.summary((i64::MIN, i64::MAX), entries);
+    let whole = Arc::new(whole.expect("the recording reads"));
     RecordingOverview {
         span: recording.span(),
         calls: counts.calls,
@@ -46,7 +47,7 @@ pub(super) fn overview(recording: &mut Recording) -> RecordingOverview {
 /// A view without a part, and its recording.
 fn player() -> (Player, Recording) {
     let mut recording = recording();
-    let overview = overview(&mut recording);
+    let overview = overview(&mut recording, 2_000);
     let entities = recording.entities().clone();
     (Player::of_parts(entities, overview, LARGE), recording)
 }

@@ -88,25 +88,11 @@ fn mark_selection(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer)
     let Some(selected) = scene.app.camera.selected else {
         return;
     };
-    let area = layout.ruler;
     let span = selected.span(scene.world.trace);
     if !scene.app.camera.viewport.overlaps(span) {
         return;
     }
-    let last = i64::from(area.width) - 1;
-    let cell = |time| {
-        scene
-            .app
-            .camera
-            .viewport
-            .cell(time, area.width)
-            .clamp(0, last) as u16
-    };
-    for x in cell(span.begin)..=cell(span.end) {
-        if let Some(cell) = buffer.cell_mut((area.x + x, area.y)) {
-            cell.set_style(scene.app.theme.chosen());
-        }
-    }
+    underline(span, scene, layout, buffer);
 }
 
 /// Shows the range that is being chosen with the mouse.
@@ -114,6 +100,10 @@ fn mark_chosen(scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let Some(span) = scene.app.pointer.chosen() else {
         return;
     };
+    underline(span, scene, layout, buffer);
+}
+
+fn underline(span: TimeRange, scene: &Scene<'_>, layout: &ScreenLayout, buffer: &mut Buffer) {
     let area = layout.ruler;
     let last = i64::from(area.width) - 1;
     let cell = |time| {

@@ -129,51 +129,44 @@ fn trained_normal(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     )
 }
 
-/// Batch norm by learnt values.
-fn normal(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+/// A row of the output, by the first `rows` inputs and `N` numbers of the others. The last number of `compute` is the epsilon.
+fn row_by_numbers<const N: usize>(
+    call: &mut Call,
+    all: &Arguments<'_>,
+    rows: usize,
+    compute: impl Fn(&[&[f64]], [f64; N], f64) -> Vec<f64> + Send + Sync + 'static,
+) -> Outcome {
     let eps = all.attributes.float("epsilon");
     let row = all.outputs.first().copied();
-    by_channel(
+    let (rows, numbers) = all.inputs.split_at(rows);
+    require(numbers.len() >= N, "an input is missing")?;
+    by_channel(call, [rows, numbers], row, &[], move |rows, numbers| {
+        let numbers = numbers.first_chunk::<N>();
+        let row = numbers.map(|numbers| compute(rows, *numbers, eps));
+        (row.unwrap_or_default(), Vec::new())
+    })
+}
+
+/// Batch norm by learnt values.
+fn normal(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    row_by_numbers(
         call,
-        [&all.inputs[..1], &all.inputs[1..]],
-        row,
-        &[],
-        move |rows, numbers| {
-            let &[scale, offset, mean, variance, ..] = numbers else {
-                return (Vec::new(), Vec::new());
-            };
+        all,
+        1,
+        |rows, [scale, offset, mean, variance], eps| {
             let rstd = (variance + eps).sqrt().recip();
-            (
-                rows[0]
-                    .iter()
-                    .map(|x| (x - mean) * rstd * scale + offset)
-                    .collect(),
-                Vec::new(),
-            )
+            let normal = |x: &f64| (x - mean) * rstd * scale + offset;
+            rows[0].iter().map(normal).collect()
         },
     )
 }
 
 /// The gradient of the input of batch norm by learnt values: the inputs are the gradient, the scale and the variance.
 fn learnt_gradient(call: &mut Call, all: &Arguments<'_>) -> Outcome {
-    let eps = all.attributes.float("epsilon");
-    let row = all.outputs.first().copied();
-    by_channel(
-        call,
-        [&all.inputs[..1], &all.inputs[1..]],
-        row,
-        &[],
-        move |rows, numbers| {
-            let &[scale, variance, ..] = numbers else {
-                return (Vec::new(), Vec::new());
-            };
-            let factor = scale / (variance + eps).sqrt();
-            (
-                rows[0].iter().map(|grad| grad * factor).collect(),
-                Vec::new(),
-            )
-        },
-    )
+    row_by_numbers(call, all, 1, |rows, [scale, variance], eps| {
+        let factor = scale / (variance + eps).sqrt();
+        rows[0].iter().map(|grad| grad * factor).collect()
+    })
 }
 
 /// The gradients of scale and offset.
@@ -198,23 +191,17 @@ fn normal_sums(call: &mut Call, all: &Arguments<'_>) -> Outcome {
 
 /// The gradient of the input.
 fn normal_gradient(call: &mut Call, all: &Arguments<'_>) -> Outcome {
-    let eps = all.attributes.float("epsilon");
-    let row = all.outputs.first().copied();
-    by_channel(
+    row_by_numbers(
         call,
-        [&all.inputs[..2], &all.inputs[2..]],
-        row,
-        &[],
-        move |rows, numbers| {
-            let &[along, sum, scale, mean, variance] = numbers else {
-                return (Vec::new(), Vec::new());
-            };
+        all,
+        2,
+        |rows, [along, sum, scale, mean, variance], eps| {
             let (count, rstd) = (rows[0].len() as f64, (variance + eps).sqrt().recip());
             let each = rows[0].iter().zip(rows[1]);
             let slope = |(grad, x): (&f64, &f64)| {
                 scale * rstd * (grad - sum / count - (x - mean) * rstd * along / count)
             };
-            (each.map(slope).collect(), Vec::new())
+            each.map(slope).collect()
         },
     )
 }

@@ -36,7 +36,7 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
         change_rows(call, &x, [index, values], [along, ADDED], &x)?;
         put(call, all, &[x])
     }),
-    ("ScatterAdd", |call, all| rows_in_place(call, all, ADDED)),
+    ("ScatterAdd", rows_in_place::<ADDED>),
     // The inputs are the coordinates and the values. Places without a value are 0.
     ("ScatterNd", |call, all| {
         let (index, values) = (all.operand(call, 0)?, all.operand(call, 1)?);
@@ -45,74 +45,49 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
         call.each(number(|[]| 0.0, |[]| 0), [], &empty)?;
         change_parts(call, &empty, [index, values], ADDED, &out)
     }),
-    ("ScatterNdAdd", |call, all| parts_in_place(call, all, ADDED)),
-    ("ScatterNdSub", |call, all| {
-        parts_in_place(call, all, TAKEN_AWAY)
-    }),
-    ("ScatterNdUpdate", |call, all| {
-        parts_in_place(call, all, REPLACED)
-    }),
-    ("ScatterSub", |call, all| {
-        rows_in_place(call, all, TAKEN_AWAY)
-    }),
-    ("ScatterUpdate", |call, all| {
-        rows_in_place(call, all, REPLACED)
-    }),
-    ("TensorScatterAdd", |call, all| {
-        changed_parts(call, all, ADDED)
-    }),
-    ("TensorScatterMax", |call, all| {
-        changed_parts(call, all, LARGER)
-    }),
-    ("TensorScatterMin", |call, all| {
-        changed_parts(call, all, SMALLER)
-    }),
-    ("TensorScatterMul", |call, all| {
-        changed_parts(call, all, MULTIPLIED)
-    }),
-    ("TensorScatterSub", |call, all| {
-        changed_parts(call, all, TAKEN_AWAY)
-    }),
-    ("TensorScatterUpdate", |call, all| {
-        changed_parts(call, all, REPLACED)
-    }),
-    ("UnsortedSegmentMax", |call, all| {
-        by_segment(call, all, [LARGER, 0])
-    }),
-    ("UnsortedSegmentMin", |call, all| {
-        by_segment(call, all, [SMALLER, 0])
-    }),
-    ("UnsortedSegmentProd", |call, all| {
-        by_segment(call, all, [MULTIPLIED, 1])
-    }),
-    ("UnsortedSegmentSum", |call, all| {
-        by_segment(call, all, [ADDED, 0])
-    }),
+    ("ScatterNdAdd", parts_in_place::<ADDED>),
+    ("ScatterNdSub", parts_in_place::<TAKEN_AWAY>),
+    ("ScatterNdUpdate", parts_in_place::<REPLACED>),
+    ("ScatterSub", rows_in_place::<TAKEN_AWAY>),
+    ("ScatterUpdate", rows_in_place::<REPLACED>),
+    ("TensorScatterAdd", changed_parts::<ADDED>),
+    ("TensorScatterMax", changed_parts::<LARGER>),
+    ("TensorScatterMin", changed_parts::<SMALLER>),
+    ("TensorScatterMul", changed_parts::<MULTIPLIED>),
+    ("TensorScatterSub", changed_parts::<TAKEN_AWAY>),
+    ("TensorScatterUpdate", changed_parts::<REPLACED>),
+    ("UnsortedSegmentMax", by_segment::<LARGER, 0>),
+    ("UnsortedSegmentMin", by_segment::<SMALLER, 0>),
+    ("UnsortedSegmentProd", by_segment::<MULTIPLIED, 1>),
+    ("UnsortedSegmentSum", by_segment::<ADDED, 0>),
 ];
 
-fn changed_parts(call: &mut Call, all: &Arguments<'_>, change: i64) -> Outcome {
+fn changed_parts<const CHANGE: i64>(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let [x, index, values] = [0, 1, 2].map(|it| all.operand(call, it));
     let out = call.output(all.output())?;
-    change_parts(call, &x?, [index?, values?], change, &out)
+    change_parts(call, &x?, [index?, values?], CHANGE, &out)
 }
 
-fn parts_in_place(call: &mut Call, all: &Arguments<'_>, change: i64) -> Outcome {
+fn parts_in_place<const CHANGE: i64>(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let x = call.in_place(all.input(0))?;
     let (index, values) = (all.operand(call, 1)?, all.operand(call, 2)?);
-    change_parts(call, &x, [index, values], change, &x)?;
+    change_parts(call, &x, [index, values], CHANGE, &x)?;
     put(call, all, &[x])
 }
 
-fn rows_in_place(call: &mut Call, all: &Arguments<'_>, change: i64) -> Outcome {
+fn rows_in_place<const CHANGE: i64>(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let x = call.in_place(all.input(0))?;
     let (index, values) = (all.operand(call, 1)?, all.operand(call, 2)?);
-    change_rows(call, &x, [index, values], [0, change], &x)?;
+    change_rows(call, &x, [index, values], [0, CHANGE], &x)?;
     put(call, all, &[x])
 }
 
-/// The last of the numbers is that of an empty segment, where it is not an extreme.
-fn by_segment(call: &mut Call, all: &Arguments<'_>, change: [i64; 2]) -> Outcome {
+/// `EMPTY` is the number of an empty segment, where that is not an extreme.
+fn by_segment<const CHANGE: i64, const EMPTY: i64>(
+    call: &mut Call,
+    all: &Arguments<'_>,
+) -> Outcome {
     let (x, index) = (all.operand(call, 0)?, all.operand(call, 1)?);
     let out = call.output(all.output())?;
-    segments(call, [x, index], change, &out)
+    segments(call, [x, index], [CHANGE, EMPTY], &out)
 }

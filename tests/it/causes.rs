@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ascend_trace_analysis::stalls::IDLE_FLOOR_NS;
 use ascend_trace_recording::CallId;
@@ -7,7 +7,8 @@ use ascend_trace_testkit::oracle;
 use ascend_trace_testkit::scenario::{ExpectedCause, ExpectedReason, SOFT, Scenario};
 use ascend_trace_testkit::whole::opened;
 
-use crate::support::compile::built;
+use crate::conformance_cases::{Case, cases_in};
+use crate::support::compile::{built, conformance_programs};
 use crate::support::truth::TruthLogTask;
 use crate::support::{CsvRow, Recording, Run, Tables, named, program, truth};
 
@@ -439,54 +440,34 @@ fn waits_of_every_example_are_linked_as_the_semantics_of_events_say() {
     assert!(waits > 10, "{waits}");
 }
 
-/// The conformance programs of the software runtime that wait for events: name, options, source.
-fn conformance() -> Vec<(String, String, PathBuf)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/soft/runtime/tests/programs");
-    let mut found = Vec::new();
-    for section in std::fs::read_dir(folder).unwrap() {
-        let section = section.unwrap().path();
-        let Ok(files) = std::fs::read_dir(&section) else {
-            continue;
-        };
-        for source in files.map(|file| file.unwrap().path()) {
-            let text = match source.extension().is_some_and(|end| end == "c") {
-                true => std::fs::read_to_string(&source).unwrap(),
-                false => continue,
-            };
-            if text.contains("StreamWaitEvent") || text.contains("SynchronizeEvent") {
-                let options = text
-                    .lines()
-                    .take(4)
-                    .find_map(|it| it.split_once("SOFTACL: "));
-                let options = options.map_or("", |it| it.1.trim_end_matches("*/").trim());
-                let stem = source.file_stem().unwrap().to_string_lossy();
-                found.push((format!("conformance_{stem}"), options.to_owned(), source));
-            }
-        }
-    }
-    found.sort();
-    found
+/// The conformance cases of the software runtime that wait for events.
+fn conformance() -> Vec<Case> {
+    let sections = std::fs::read_dir(conformance_programs()).unwrap();
+    let sections = sections.map(|section| section.unwrap().path());
+    let cases = sections
+        .filter(|it| it.is_dir())
+        .flat_map(|it| cases_in(&it));
+    let waits = |case: &Case| {
+        ["StreamWaitEvent", "SynchronizeEvent"]
+            .iter()
+            .any(|it| case.text.contains(it))
+    };
+    cases.filter(waits).collect()
 }
 
 #[test]
-fn waits_of_every_conformance_program_are_linked_as_the_semantics_of_events_say() {
-    let programs = conformance();
-    assert!(programs.len() >= 10, "{programs:?}");
+fn waits_of_every_conformance_case_are_linked_as_the_semantics_of_events_say() {
+    let cases = conformance();
+    assert!(cases.len() >= 10, "{cases:?}");
     let mut waits = 0;
-    for (name, options, source) in programs {
-        let folder = format!("-I{}", source.parent().unwrap().display());
-        let words = [
-            "-std=gnu11",
-            "-O1",
-            "-pthread",
-            &folder,
-            "-lascendcl",
-            "-ldl",
-            "-lm",
-        ];
-        let program = built(&name, source.to_str().unwrap(), &words);
-        let recording = Run::new(&program).soft(&options).traced();
-        waits += check_waits(&recording);
+    for case in cases {
+        let words = ["-std=gnu11", "-O1", "-pthread", "-lascendcl", "-ldl", "-lm"];
+        let section = case.source.parent().and_then(|it| it.file_name()).unwrap();
+        let stem = case.source.file_stem().unwrap();
+        let name = format!("conformance_{}_{}", section.display(), stem.display());
+        let program = built(&name, case.source.to_str().unwrap(), &words);
+        let run = Run::new(&program).words(&case.words());
+        waits += check_waits(&run.soft(&case.options).traced());
     }
     assert!(waits > 50, "{waits}");
 }

@@ -24,6 +24,9 @@ mod chips;
 /// The Chrome JSON agrees with the tables, in a form that importers accept.
 mod chrome;
 mod communication;
+/// The conformance cases of the software runtime.
+#[path = "../../crates/soft/runtime/tests/it/cases.rs"]
+mod conformance_cases;
 /// Exit codes, streams, names of files: what scripts rely on.
 mod contract;
 /// The reported tracer overhead.

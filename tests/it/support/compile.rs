@@ -170,3 +170,8 @@ pub(crate) fn kept(compiler: &Command, program: &Path) -> Result<PathBuf, String
         Err(error) => Err(format!("{compiler:?}: {error}")),
     }
 }
+
+/// The folder of the software runtime's conformance cases.
+pub(crate) fn conformance_programs() -> PathBuf {
+    repository().join("crates/soft/runtime/tests/programs")
+}

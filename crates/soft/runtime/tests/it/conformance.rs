@@ -1,16 +1,17 @@
-//! The conformance programs, one behaviour each, by section of the semantics.
+//! The conformance cases, one behaviour each, by section of the semantics.
 
-use std::path::Path;
 use std::time::Duration;
 
-use crate::support::{SECTIONS, compile, library_dir, options, programs, run, scratch, succeeds};
+use crate::cases::Case;
+use crate::support::{
+    SECTIONS, case, cases, compile, library_dir, programs_dir, run, run_case, scratch, succeeds,
+};
 
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Runs one program and returns how many checks it made.
-fn passes(source: &Path, options: &str) -> Result<u32, String> {
-    let binary = compile(source);
-    let output = run(&binary, library_dir(), &[("SOFTACL", options)], LIMIT);
+/// Runs one case and returns the number of checks that it made.
+fn passes(case: &Case, options: &str) -> Result<u32, String> {
+    let output = run_case(case, library_dir(), options, LIMIT);
     let output = output.ok_or("it did not end")?;
     let (out, err) = (
         String::from_utf8_lossy(&output.stdout),
@@ -27,49 +28,54 @@ fn passes(source: &Path, options: &str) -> Result<u32, String> {
 
 #[track_caller]
 fn section_passes(section: &str) {
-    all_pass(section, options);
+    all_pass(section, |case| &case.options);
 }
 
 #[track_caller]
-fn all_pass(section: &str, options: impl Fn(&Path) -> String) {
+fn all_pass(section: &str, options: impl Fn(&Case) -> &str) {
     let mut failed = String::new();
-    for source in programs(section) {
-        match passes(&source, &options(&source)) {
-            Ok(count) => assert!(count > 0, "{} checks nothing", source.display()),
-            Err(why) => failed.push_str(&format!("\n{}: {why}", source.display())),
+    for case in cases(section) {
+        match passes(&case, options(&case)) {
+            Ok(count) => assert!(count > 0, "{case} checks nothing"),
+            Err(why) => failed.push_str(&format!("\n{case}: {why}")),
         }
     }
     assert!(failed.is_empty(), "{failed}");
 }
 
+fn all() -> Vec<Case> {
+    SECTIONS.iter().flat_map(|it| cases(it)).collect()
+}
+
 #[test]
-fn the_programs_hold_at_least_two_hundred_checks() {
+fn the_cases_are_found_with_their_options() {
+    let all = all();
+    assert!(all.len() >= 200, "only {} cases", all.len());
+    let chip = case("p_chips", "a_stream_of_310p_takes_1024_tasks");
+    assert_eq!(chip.options, "chip=310p");
+    assert_eq!(chip.words(), ["a_stream_of_310p_takes_1024_tasks"]);
+    let kernels = case("h_kernels", "kernels_of_a_shared_object_run");
+    assert_eq!(kernels.words(), [""; 0]);
+}
+
+#[test]
+fn the_cases_hold_at_least_two_hundred_checks() {
     let count = |text: &str| text.matches("EXPECT(").count() + text.matches("OK(").count();
-    let sources = SECTIONS.iter().flat_map(|section| programs(section));
-    let written: usize = sources
-        .map(|source| count(&std::fs::read_to_string(source).unwrap()))
-        .sum();
+    let written: usize = all().iter().map(|case| count(&case.text)).sum();
     assert!(written >= 200, "there are only {written} checks");
 }
 
-/// A library that defines every name and does nothing would pass programs that check too little.
+/// A library that defines every name and does nothing would pass cases that check too little.
 #[test]
-fn a_library_that_does_nothing_fails_nine_of_ten_programs() {
+fn a_library_that_does_nothing_fails_nine_of_ten_cases() {
     const SHORT: Duration = Duration::from_secs(10);
     let dir = null_library();
-    let all: Vec<_> = SECTIONS
-        .iter()
-        .flat_map(|section| programs(section))
-        .collect();
-    let fooled: Vec<_> = all
-        .iter()
-        .filter(|source| {
-            let env = options(source);
-            let output = run(&compile(source), &dir, &[("SOFTACL", &env)], SHORT);
-            output.is_some_and(|output| output.status.success())
-        })
-        .collect();
-    assert!(all.len() >= 50, "only {} programs", all.len());
+    let all = all();
+    let passes = |case: &&Case| {
+        let output = run_case(case, &dir, &case.options, SHORT);
+        output.is_some_and(|output| output.status.success())
+    };
+    let fooled: Vec<_> = all.iter().filter(passes).collect();
     assert!(
         fooled.len() * 10 <= all.len(),
         "{fooled:#?} pass on a library that does nothing"
@@ -124,18 +130,17 @@ fn captures_follow_section_f() {
     section_passes("f_capture");
 }
 
-/// Output of a capture program is compared between runs with and without a tracer.
+/// The output of a capture case is compared between runs with and without a tracer.
 #[test]
-fn capture_programs_print_the_same_each_time() {
-    let printed = |source: &Path| {
-        let env = options(source);
-        let output = run(&compile(source), library_dir(), &[("SOFTACL", &env)], LIMIT);
+fn capture_cases_print_the_same_each_time() {
+    let printed = |case: &Case| {
+        let output = run_case(case, library_dir(), &case.options, LIMIT);
         String::from_utf8(output.unwrap().stdout).unwrap()
     };
-    let sources = programs("f_capture");
-    assert!(sources.len() >= 60, "only {} programs", sources.len());
-    for source in sources {
-        assert_eq!(printed(&source), printed(&source), "{}", source.display());
+    let cases = cases("f_capture");
+    assert!(cases.len() >= 60, "only {} cases", cases.len());
+    for case in cases {
+        assert_eq!(printed(&case), printed(&case), "{case}");
     }
 }
 
@@ -182,7 +187,7 @@ fn mspti() {
 /// A stream that another thread asks about must not go: on a card the query would use freed memory.
 #[test]
 fn destroying_a_stream_under_a_query_ends_the_process() {
-    let source = crate::support::programs_dir().join("tools/destroyed_under_a_query.c");
+    let source = programs_dir().join("tools/destroyed_under_a_query.c");
     let env = [("SOFTACL", "catch,query_ns=300000000")];
     let output = run(&compile(&source), library_dir(), &env, LIMIT).unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
@@ -192,10 +197,10 @@ fn destroying_a_stream_under_a_query_ends_the_process() {
 
 #[test]
 fn the_default_accepts_what_samples_of_all_versions_do() {
-    all_pass("n_strict", |_| String::new());
+    all_pass("n_strict", |_| "");
 }
 
 #[test]
 fn strict_mode_follows_the_latest_version() {
-    all_pass("n_strict", |_| "strict".to_owned());
+    all_pass("n_strict", |_| "strict");
 }

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use crate::support::{compile, library_dir, programs_dir, run_command};
+use crate::support::{case, compile, library_dir, programs_dir, run_case, run_command};
 
 /// More than any of them takes next to other work.
 const LIMIT: Duration = Duration::from_secs(900);
@@ -56,9 +56,8 @@ fn a_hundred_thousand_destroyed_objects_leave_nothing_behind() {
 
 #[test]
 fn verbose_reports_a_missing_function_once() {
-    let program = compile(&programs_dir().join("i_errors/missing_features_say_so.c"));
-    let env = [("SOFTACL", "verbose")];
-    let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(300));
+    let case = case("i_errors", "missing_features_say_so");
+    let output = run_case(&case, library_dir(), "verbose", Duration::from_secs(300));
     let output = output.unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(
@@ -69,9 +68,8 @@ fn verbose_reports_a_missing_function_once() {
 
 #[test]
 fn verbose_reports_the_fault_of_an_executor() {
-    let program = compile(&programs_dir().join("o_aclnn/an_executor_is_used_once.c"));
-    let env = [("SOFTACL", "verbose")];
-    let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(300));
+    let case = case("o_aclnn", "an_executor_is_used_once");
+    let output = run_case(&case, library_dir(), "verbose", Duration::from_secs(300));
     let said = String::from_utf8(output.unwrap().stderr).unwrap();
     for wanted in [
         "softacl: aclnnAdd: no executor, or one that was used up",
@@ -84,9 +82,13 @@ fn verbose_reports_the_fault_of_an_executor() {
 
 #[test]
 fn an_invalid_option_is_explained_and_the_manual_names_every_valid_one() {
-    let program = compile(&programs_dir().join("m_runtime/an_invalid_option_ends_in_aclinit.c"));
-    let env = [("SOFTACL", "frobnicate=1")];
-    let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(300));
+    let case = case("m_runtime", "an_invalid_option_ends_in_aclinit");
+    let output = run_case(
+        &case,
+        library_dir(),
+        "frobnicate=1",
+        Duration::from_secs(300),
+    );
     let said = String::from_utf8(output.unwrap().stderr).unwrap();
     let line = said.lines().next().unwrap();
     let (before, known) = line.split_once("; known are ").unwrap();

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at the first surprise")]
 
 mod adversarial;
+/// The conformance cases in their C programs.
+mod cases;
 mod clients;
 mod conformance;
 mod load;

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use crate::cases::cases_of;
 use crate::support::{
-    SECTIONS, crate_dir, include_dir, options, programs, programs_dir, run_command, scratch,
-    succeeds,
+    SECTIONS, cases, crate_dir, include_dir, programs_dir, run_command, scratch, succeeds,
 };
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// The checker cannot follow a child that starts threads.
-const FORKS: &str = "a_forked_child_starts_over.c";
+const FORKS: &str = "a_forked_child_starts_over";
 
 #[test]
 #[ignore = "builds the library again and takes a minute"]
@@ -24,32 +24,34 @@ fn thread_sanitizer_finds_no_race() {
     }
     let library = library(&dir);
     let mut reports = String::new();
-    let sources = SECTIONS.iter().flat_map(|section| programs(section));
+    let all = SECTIONS.iter().flat_map(|section| cases(section));
     let tools = ["stress.c", "graphs.c"].map(|name| programs_dir().join("tools").join(name));
-    for source in sources.chain(tools).filter(|path| !path.ends_with(FORKS)) {
-        let binary = compile(&source, &library, &dir);
+    let tools = tools.iter().flat_map(|source| cases_of(source));
+    let mut source = PathBuf::new();
+    let mut binary = PathBuf::new();
+    for case in all.chain(tools).filter(|case| !case.is_called(FORKS)) {
+        if source != case.source {
+            binary = compile(&case.source, &library, &dir);
+            source.clone_from(&case.source);
+        }
         let suppressions = here().join("suppressions.txt");
         let checker = format!("exitcode=66 suppressions={}", suppressions.display());
-        let env = [("SOFTACL", options(&source)), ("TSAN_OPTIONS", checker)];
+        let env = [("SOFTACL", case.options.clone()), ("TSAN_OPTIONS", checker)];
         let env = env.each_ref().map(|(key, value)| (*key, value.as_str()));
         // The checker wants its addresses where no randomness has put them.
         let mut command = Command::new("setarch");
         // Seconds of the load, or random graphs.
-        let length = if source.ends_with("graphs.c") {
-            "200"
-        } else {
-            "3"
+        let words = match case.is_called("graphs") {
+            true => vec!["200"],
+            false if case.name.is_none() => vec!["3"],
+            false => case.words(),
         };
-        command.arg("-R").arg(&binary).arg(length);
+        command.arg("-R").arg(&binary).args(words);
         let output = run_command(&mut command, &library, &env, Duration::from_secs(120));
-        let output = output.unwrap_or_else(|| panic!("{} did not end", source.display()));
+        let output = output.unwrap_or_else(|| panic!("{case} did not end"));
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
-            reports.push_str(&format!(
-                "\n{}: {}\n{said}",
-                source.display(),
-                output.status
-            ));
+            reports.push_str(&format!("\n{case}: {}\n{said}", output.status));
         }
     }
     assert!(reports.is_empty(), "{reports}");

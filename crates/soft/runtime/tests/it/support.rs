@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 mod compiled;
 use compiled::compiled;
 
+use crate::cases::{Case, cases_in};
+
 pub(crate) fn crate_dir() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -48,7 +50,7 @@ pub(crate) fn library_dir() -> &'static Path {
     })
 }
 
-/// The directories of the conformance programs, one per section.
+/// The folders of the conformance cases, one for each section.
 pub(crate) const SECTIONS: [&str; 15] = [
     "a_devices",
     "b_streams",
@@ -67,28 +69,40 @@ pub(crate) const SECTIONS: [&str; 15] = [
     "r_mspti",
 ];
 
-/// All C programs below a directory of `tests/programs`, sorted.
-pub(crate) fn programs(section: &str) -> Vec<PathBuf> {
-    let dir = programs_dir().join(section);
-    let entries = std::fs::read_dir(dir)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let mut files: Vec<PathBuf> = entries
-        .filter(|path| path.extension().is_some_and(|end| end == "c"))
-        .collect();
-    files.sort();
-    files
+/// The cases of a section.
+pub(crate) fn cases(section: &str) -> Vec<Case> {
+    cases_in(&programs_dir().join(section))
 }
 
-/// Options that a program needs: the comment `SOFTACL: …` in its first lines.
-pub(crate) fn options(source: &Path) -> String {
-    let text = std::fs::read_to_string(source).unwrap();
-    let mut lines = text.lines().take(4);
-    lines
-        .find_map(|line| line.split_once("SOFTACL: "))
-        .map_or(String::new(), |(_, options)| {
-            options.trim_end_matches("*/").trim().to_owned()
-        })
+impl Case {
+    /// Whether it has this name, or its program.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        let own = self.name.as_deref();
+        own.or(self.source.file_stem().and_then(|it| it.to_str())) == Some(name)
+    }
+}
+
+/// The case of a section that has this name.
+#[track_caller]
+pub(crate) fn case(section: &str, name: &str) -> Case {
+    let mut cases = cases(section).into_iter();
+    cases.find(|it| it.is_called(name)).expect("a case")
+}
+
+/// Runs a case with a library and options of it; `None` when it had to be stopped.
+pub(crate) fn run_case(
+    case: &Case,
+    library: &Path,
+    options: &str,
+    limit: Duration,
+) -> Option<Output> {
+    let mut command = Command::new(compile(&case.source));
+    run_command(
+        command.args(case.words()),
+        library,
+        &[("SOFTACL", options)],
+        limit,
+    )
 }
 
 /// Compiles a program; later callers of this run get the finished binary.

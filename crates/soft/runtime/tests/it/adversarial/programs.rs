@@ -5,14 +5,14 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::support::{
-    compile, compile_sources, crate_dir, library_dir, options, programs, programs_dir, run_command,
+    cases, compile, compile_sources, crate_dir, library_dir, programs_dir, run_command,
 };
 
 const LIMIT: Duration = Duration::from_secs(900);
 /// One in which all streams are starved, one in which one is, and one in which they change.
 const SEEDS: [u64; 3] = [0, 3, 9];
 
-/// Sections with programs that check results, and not that tasks of several streams overlap.
+/// Sections with cases that check results, and not that tasks of several streams overlap.
 const SECTIONS: [&str; 7] = [
     "c_events",
     "d_notifies",
@@ -24,7 +24,7 @@ const SECTIONS: [&str; 7] = [
 ];
 
 /// It measures the time between two events around a kernel, in the host's time.
-const MEASURES: &str = "kernels_of_a_shared_object_run.c";
+const MEASURES: &str = "kernels_of_a_shared_object_run";
 
 #[track_caller]
 fn passes(program: &Path, arguments: &[&str], options: &str) {
@@ -80,9 +80,9 @@ fn random_graphs_compute_the_same_in_any_order() {
 }
 
 #[test]
-fn conformance_programs_pass_in_any_order() {
-    let sources = SECTIONS.iter().flat_map(|section| programs(section));
-    for source in sources.filter(|path| !path.ends_with(MEASURES)) {
-        passes(&compile(&source), &[], &options(&source));
+fn conformance_cases_pass_in_any_order() {
+    let cases = SECTIONS.iter().flat_map(|section| cases(section));
+    for case in cases.filter(|case| !case.is_called(MEASURES)) {
+        passes(&compile(&case.source), &case.words(), &case.options);
     }
 }

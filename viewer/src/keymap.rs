@@ -127,12 +127,11 @@ pub(crate) fn keys_of(action: Action) -> Vec<&'static str> {
         .collect()
 }
 
-/// The action of a key.
-pub(crate) fn action(key: &KeyEvent) -> Option<Action> {
-    let name = name(key)?;
+/// The action of the key with this name.
+pub(crate) fn action(name: &str) -> Option<Action> {
     let entries = KEYS.iter().flat_map(|group| group.entries);
     let mut keys = entries.flat_map(|entry| entry.keys);
-    keys.find(|(known, _)| *known == name.as_str())
+    keys.find(|(known, _)| *known == name)
         .map(|(_, action)| *action)
 }
 
@@ -241,6 +240,10 @@ mod tests {
     fn names() -> impl Iterator<Item = (&'static str, Action)> {
         let entries = KEYS.iter().flat_map(|group| group.entries);
         entries.flat_map(|entry| entry.keys.iter().copied())
+    }
+
+    fn action(key: &KeyEvent) -> Option<Action> {
+        super::action(name(key)?.as_str())
     }
 
     #[test]

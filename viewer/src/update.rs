@@ -32,7 +32,6 @@ use crate::action::{Action, PairAction, SourceRequest, ViewRequest};
 use crate::app::{App, FollowMode, InputMode, ViewData, refresh_inside, refresh_rank};
 use crate::event::{InputEvent, KeyCode, KeyEvent, KeyModifiers};
 use crate::job;
-use crate::list::ListState;
 use crate::panels::{Blames, Bookmarks, Commands, Findings, PanelKind, StallPanel, StatsPage};
 use crate::prompt::PromptPurpose;
 use crate::source::{RecordingOrder, RecordingState, SourceProgress};
@@ -97,6 +96,8 @@ fn take_in(app: &mut App, world: ViewData<'_>) {
 fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest> {
     app.message = None;
     app.pointer.forget();
+    // The one place that looks up a key.
+    let action = app.config.keys.action(key);
     let is_interrupt = key.modifiers.contains(KeyModifiers::CONTROL)
         && matches!(key.code, KeyCode::Char('c' | 'z' | 'l'));
     match app.mode {
@@ -117,20 +118,25 @@ fn on_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest
             app.jobs.stop(job::JobKind::Export);
             Vec::new()
         }
-        _ if !is_interrupt && app.panels.list.is_some() => on_list_key(app, world, key),
-        _ if !is_interrupt && app.panels.flame.is_some() => on_flame_key(app, world, key),
-        _ => on_timeline_key(app, world, key),
+        _ if !is_interrupt && app.panels.list.is_some() => on_list_key(app, world, key, action),
+        _ if !is_interrupt && app.panels.flame.is_some() => on_flame_key(app, world, key, action),
+        _ => on_timeline_key(app, world, key, action),
     }
 }
 
-fn on_timeline_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest> {
+fn on_timeline_key(
+    app: &mut App,
+    world: ViewData<'_>,
+    key: &KeyEvent,
+    action: Option<Action>,
+) -> Vec<ViewRequest> {
     if let KeyCode::Char(digit) = key.code
         && count(app, digit)
     {
         return Vec::new();
     }
     let times = app.times.take();
-    let Some(action) = app.config.keys.action(key) else {
+    let Some(action) = action else {
         return Vec::new();
     };
     for _ in 1..times.filter(|_| is_step(action)).unwrap_or(1) {
@@ -183,27 +189,34 @@ fn is_step(action: Action) -> bool {
     )
 }
 
-fn on_list_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest> {
-    let kind = app.panels.list.as_ref().map(|list| list.kind);
-    let is_typed = app
-        .panels
-        .list
-        .as_ref()
-        .is_some_and(ListState::takes_letters);
-    if kind.is_some_and(|kind| !is_typed && lists::is_toggle(app, kind, key)) {
+fn on_list_key(
+    app: &mut App,
+    world: ViewData<'_>,
+    key: &KeyEvent,
+    action: Option<Action>,
+) -> Vec<ViewRequest> {
+    // The action that opens a list closes it too, unless the key is typed into it.
+    let list = app.panels.list.as_ref();
+    let list = list.filter(|list| !list.takes_letters());
+    if list.is_some_and(|list| action == Some(list.kind.panel().opener())) {
         lists::leave(app);
         return Vec::new();
     }
     match lists::on_key(app, world, key) {
         Some(effects) => effects,
-        None => on_timeline_key(app, world, key),
+        None => on_timeline_key(app, world, key, action),
     }
 }
 
-fn on_flame_key(app: &mut App, world: ViewData<'_>, key: &KeyEvent) -> Vec<ViewRequest> {
+fn on_flame_key(
+    app: &mut App,
+    world: ViewData<'_>,
+    key: &KeyEvent,
+    action: Option<Action>,
+) -> Vec<ViewRequest> {
     match flame::on_key(app, world, key) {
         true => Vec::new(),
-        false => on_timeline_key(app, world, key),
+        false => on_timeline_key(app, world, key, action),
     }
 }
 

@@ -45,10 +45,10 @@ impl KeyBindings {
 
     /// The action of a key.
     pub(crate) fn action(&self, key: &KeyEvent) -> Option<Action> {
-        let own = keymap::name(key).and_then(|name| self.changed.get(name.as_str()));
-        match own {
+        let name = keymap::name(key)?;
+        match self.changed.get(name.as_str()) {
             Some((action, _)) => *action,
-            None => keymap::action(key),
+            None => keymap::action(name.as_str()),
         }
     }
 

@@ -395,8 +395,3 @@ fn to_slowest(app: &mut App, world: ViewData<'_>, name: &str, task: bool, range:
         None => app.message = Some("no match has a time".to_owned()),
     }
 }
-
-/// The action that opens a list closes it too.
-pub(super) fn is_toggle(app: &App, kind: PanelKind, key: &KeyEvent) -> bool {
-    app.config.keys.action(key) == Some(kind.panel().opener())
-}

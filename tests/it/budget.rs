@@ -16,8 +16,8 @@ use crate::support::{Recording, Run, program, run, tool, truth};
 /// A pair around a short task takes longer than the task.
 const DEVICE: &str = "record_ns=1300,turn_ns=2000,switch_ns=1800,memset_ns=0,memset_mbps=1000";
 const BUDGET: f64 = 0.02;
-/// For the first measurements of a stream, beyond its budget.
-const LEARNING_NS: f64 = 3_500_000.0;
+/// At the begin of a stream, its events may take this long, where that is more.
+const BEGIN_NS: f64 = 3_500_000.0;
 
 /// Fills of this length in batches: `phase` is that of `budget.c`.
 fn recorded(phase: &str, batches: u32, options: &[&str]) -> Recording {
@@ -47,7 +47,7 @@ fn text(command: &str, recording: &Recording) -> String {
 /// Sums of the device's log, in nanoseconds.
 #[derive(Default)]
 struct DeviceTime {
-    /// From the end of the function that holds a batch to the end of its last fill, of all batches.
+    /// From the end of the function that holds a batch to the end of its last fill or replay, of all batches.
     batches: i64,
     /// From the first task of a stream to its last one.
     whole: i64,
@@ -63,7 +63,7 @@ impl DeviceTime {
         }
         let mut sums = Self::default();
         streams.into_values().for_each(|tasks| sums.add(tasks));
-        assert!(sums.batches > 0 && sums.fills > 0, "nothing ran");
+        assert!(sums.batches > 0, "nothing ran");
         sums
     }
 
@@ -79,8 +79,10 @@ impl DeviceTime {
             if task.kind == "hostfunc" {
                 self.batches += length(from, last);
                 (from, last) = (Some(task.end), None);
-            } else if task.kind == "memset" {
+            } else if task.kind == "memset" || task.kind == "graph" {
                 last = Some(task.end);
+            }
+            if task.kind == "memset" {
                 self.fills += task.end - task.begin;
             }
         }
@@ -123,16 +125,17 @@ fn holds_its_budget(phase: &str, batches: u32) {
         "{phase}: {added} ns added to {}, {known} ns known, {share:.4} of {whole}",
         plain.batches
     );
-    let most = whole * BUDGET + LEARNING_NS;
+    let most = (whole * BUDGET).max(BEGIN_NS);
     assert!(added <= most, "{phase}: {added} ns added in {whole}");
     assert!(share <= most / whole, "{phase}: {share}, of {whole}");
     // The recorded cost is the true one, within the error of a few disturbed measurements.
     let open = added / 2.0 + 500_000.0;
-    assert!(
-        (known - added).abs() <= open,
-        "{phase}: {known} ns, truth {added}"
-    );
-    assert_total(&recording, traced.fills, phase);
+    assert!(known >= added - open, "{phase}: {known} ns, truth {added}");
+    // Without fills, the price is an assumption, and no less than the truth.
+    if phase != "graphs" {
+        assert!(known <= added + open, "{phase}: {known} ns, truth {added}");
+        assert_total(&recording, traced.fills, phase);
+    }
 }
 
 #[test]
@@ -153,6 +156,12 @@ fn events_keep_the_budget_around_tasks_of_200_us() {
 #[test]
 fn events_keep_the_budget_around_tasks_of_several_lengths() {
     holds_its_budget("mixed", 60);
+}
+
+/// Nothing shows there by how much a pair is longer than its records.
+#[test]
+fn events_keep_the_budget_around_replays() {
+    holds_its_budget("graphs", 400);
 }
 
 #[test]

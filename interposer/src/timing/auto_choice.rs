@@ -4,7 +4,7 @@
 //! task.
 
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicI32, AtomicU8};
+use core::sync::atomic::{AtomicI8, AtomicU8};
 
 use ascend_trace_format::record::Manner;
 
@@ -15,8 +15,8 @@ use crate::timing::{chip, counters};
 const SHORT_NS: i64 = 10_000;
 /// A stream counts as one of short tasks when it has this many more short tasks than long ones, with
 /// long ones counted fourfold; it does until long ones prevail.
-const MANY: i32 = 32;
-const MOST: i32 = 64;
+const MANY: i8 = 32;
+const MOST: i8 = 64;
 /// One task in this number of a stream is timed, when not all are.
 const STEP: u32 = 8;
 
@@ -26,8 +26,8 @@ const SAMPLED: u8 = 2;
 
 /// The choice for one stream.
 pub(crate) struct Choice {
-    short: AtomicI32,
-    tiny: AtomicI32,
+    short: AtomicI8,
+    tiny: AtomicI8,
     how: AtomicU8,
     /// The ways that it is counted for: each stream counts once, however often it changes.
     counted: AtomicU8,
@@ -36,8 +36,8 @@ pub(crate) struct Choice {
 impl Choice {
     pub(crate) const fn new() -> Self {
         Self {
-            short: AtomicI32::new(0),
-            tiny: AtomicI32::new(0),
+            short: AtomicI8::new(0),
+            tiny: AtomicI8::new(0),
             how: AtomicU8::new(EVENTS),
             counted: AtomicU8::new(0),
         }
@@ -113,7 +113,7 @@ impl Choice {
 
 /// Counts a task for or against; returns whether those for it prevail. Only the reader of the lane's
 /// times calls this.
-fn weigh(count: &AtomicI32, is_for: bool, prevailed: bool) -> bool {
+fn weigh(count: &AtomicI8, is_for: bool, prevailed: bool) -> bool {
     let step = if is_for { 1 } else { -4 };
     let now = count.load(Relaxed).saturating_add(step).clamp(0, MOST);
     count.store(now, Relaxed);

@@ -19,6 +19,8 @@ pub(crate) struct Pair {
     pub(crate) operation: Operation,
     /// The tasks of its stream without events before it.
     pub(crate) skipped: SkippedTasks,
+    /// The price that its stream has paid for it, in nanoseconds: see [`crate::timing::budget`].
+    pub(crate) paid: u32,
     /// A second record behind the end event, 0 for none: see [`crate::timing::record_time`].
     pub(crate) behind: u64,
     /// The task's number on its stream; `None` when the submission failed and only the events are
@@ -81,6 +83,7 @@ mod tests {
             operation: Operation::NONE,
             skipped: SkippedTasks::NONE,
             hosted: None,
+            paid: 0,
             behind: 3,
             sequence: Some(0),
             entry: 100,

@@ -1,5 +1,6 @@
 //! The cost of the events around a task on the device, for the account of its stream and for the recording.
 
+use ascend_trace_format::record::figure::Work;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
 use crate::objects::ContextEntry;
@@ -38,9 +39,10 @@ pub(super) fn note(
         return;
     };
     let each = record.estimate();
-    // Without a measurement, a pair adds two records more.
-    let unmeasured = each.saturating_mul(2);
-    let measured = pair.work.and_then(|work| excess.beyond(work));
+    // Without a measurement, the way from a record to a task and back counts as two records more. A device that takes longer for it
+    // would exceed the budget. Replays begin and end with kernels.
+    let unmeasured = each.saturating_mul(3);
+    let measured = excess.beyond(pair.work.unwrap_or(Work::Kernel));
     let beyond = measured.map_or(unmeasured, |it| u32::try_from(it).unwrap_or(0));
     // Between tasks without events, a pair is as far from the task before it and after it. Next to another pair, only the
     // record comes before it.
@@ -53,12 +55,13 @@ pub(super) fn note(
     let behind = if pair.behind == 0 { 0 } else { each };
     let device = u64::from(own).saturating_add(behind.into());
     sum.device = sum.device.saturating_add(device);
+    account.settle(device, pair.paid);
     let passed = last_end.map_or(0, |last| end.ns().saturating_sub(last));
     let passed = u64::try_from(passed).unwrap_or(0);
     sum.stream = sum.stream.saturating_add(passed);
     let length = u32::try_from(end.ns().wrapping_sub(begin.ns())).unwrap_or(0);
     if pair.work.is_none() {
-        return account.note_other(length);
+        return account.note_other(length.saturating_sub(beyond), price);
     }
     let waited = record.was_waiting(closed, begin);
     account.note_device(length, beyond, price, waited);

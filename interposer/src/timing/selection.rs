@@ -12,18 +12,18 @@ use crate::timing::lane::Lane;
 use crate::timing::submit::Extent;
 use crate::{clock, session, streams};
 
-/// Whether the budget of a session leaves a task without events. `work` is its sort and its known duration.
-pub(super) fn leaves_out(
+/// The price of the events of a task, if the budget of a session has room for them. `work` is its sort and its known duration.
+pub(super) fn price(
     lane: &Lane,
     stream: &StreamEntry,
     extent: Extent,
     work: Option<(Work, Option<u32>)>,
     entry: u64,
-) -> bool {
+) -> Option<u32> {
     let known = work.and_then(|(_, known)| known);
     let offer = offer(stream, extent, known, entry);
-    if lane.account.takes(offer, session::budget()) {
-        return false;
+    if let Some(price) = lane.account.takes(offer, session::budget()) {
+        return Some(price);
     }
     if let Some((work, known)) = work {
         lane.skipped.skip(work, known);
@@ -31,7 +31,7 @@ pub(super) fn leaves_out(
     if lane.choice.leaves_out() {
         streams::tell_manner(stream, Manner::Sampled);
     }
-    true
+    None
 }
 
 /// A task for the account of its stream.

@@ -36,6 +36,8 @@ pub(crate) struct Submission {
     armed: u64,
     work: Option<Work>,
     hosted: Option<Hosted>,
+    /// The price that the stream has paid for its events, in nanoseconds.
+    paid: u32,
     operation: Operation,
     skipped: SkippedTasks,
     /// The latest device time that had been read.
@@ -113,12 +115,12 @@ pub(crate) fn begin(
             _ => Untimed::NotSampled,
         });
     }
-    if session::is_auto() && session::budget() > 0 {
+    let price = if session::is_auto() && session::budget() > 0 {
         let known = work.map(|(work, operation)| (work, known(operation)));
-        if selection::leaves_out(lane, stream, extent, known, entry) {
-            return Err(Untimed::NotSampled);
-        }
-    }
+        selection::price(lane, stream, extent, known, entry).ok_or(Untimed::NotSampled)?
+    } else {
+        0
+    };
     let mut order = lane.turn().ok_or(Untimed::Contended)?;
     let pending = lane.pending.len();
     if pending >= MANY_UNREAD {
@@ -181,6 +183,7 @@ pub(crate) fn begin(
         return Err(Untimed::NoEvent);
     }
     order.chain = None;
+    lane.account.pay(price);
     state.submission.set_turn(Some(lane.noted()));
     Ok(Submission {
         api,
@@ -197,6 +200,7 @@ pub(crate) fn begin(
         operation: work.map_or(Operation::NONE, |(_, operation)| operation),
         skipped: lane.skipped.take(),
         hosted: None,
+        paid: price,
         floor,
         untimed,
         unknown,
@@ -396,6 +400,7 @@ impl Submission {
             operation: self.operation,
             skipped: self.skipped,
             hosted: self.hosted,
+            paid: self.paid,
             behind: self.behind,
             sequence,
             entry: self.armed,

@@ -32,8 +32,10 @@ impl Stream {
                 now_ns: self.now_ns,
             };
             self.now_ns += i64::from(length);
-            if self.account.takes(offer, BUDGET) {
+            if let Some(price) = self.account.takes(offer, BUDGET) {
+                self.account.pay(price);
                 timed += 1;
+                self.account.settle(self.price.into(), price);
                 self.now_ns += i64::from(self.price);
                 self.account
                     .note_device(length + self.price, self.price, self.price, true);
@@ -61,6 +63,45 @@ fn events_take_their_part_of_the_time_at_each_duration() {
             i64::from(timed) >= all.min(most),
             "{length}: {timed} of {all}"
         );
+    }
+}
+
+/// The begin of a stream counts: its events never take more than the budget, or than 1.43 times the loan.
+#[test]
+fn events_of_the_begin_are_in_the_budget() {
+    for (kind, price) in [(160, 3_000), (161, 6_600), (162, 25_000)] {
+        let mut stream = Stream::new(price);
+        // Nothing is read before the first 300 tasks were submitted.
+        let mut unread = Vec::new();
+        let (mut cost, begin) = (0, stream.now_ns);
+        for task in 0..150_000 {
+            let offer = Offer {
+                kind,
+                is_work: true,
+                known: (task >= 300).then_some(10_000 + price),
+                now_ns: stream.now_ns,
+            };
+            stream.now_ns += 10_000;
+            if let Some(paid) = stream.account.takes(offer, BUDGET) {
+                stream.account.pay(paid);
+                unread.push(paid);
+                cost += i64::from(price);
+                stream.now_ns += i64::from(price);
+            }
+            if task >= 300 {
+                for paid in unread.drain(..) {
+                    let length = 10_000 + price;
+                    stream.account.settle(price.into(), paid);
+                    stream.account.note_device(length, price, price, true);
+                }
+            }
+            let part = (stream.now_ns - begin) / 50;
+            // The first tasks pay an assumed price.
+            let first = 3_500_000.max(3_500_000 / i64::from(UNKNOWN_NS) * i64::from(price));
+            assert!(cost <= part.max(first), "{price}: {cost} of {part}, {task}");
+        }
+        let part = cost as f64 / (stream.now_ns - begin) as f64;
+        assert!((0.014..0.0185).contains(&part), "{price}: {part}");
     }
 }
 
@@ -112,7 +153,8 @@ fn a_thread_without_a_processor_does_not_end_the_samples() {
     };
     let mut taken = 0;
     for task in 100_000..150_000 {
-        if account.takes(offer(task), BUDGET) {
+        if let Some(price) = account.takes(offer(task), BUDGET) {
+            account.pay(price);
             account.note_host(1_000);
             taken += i32::from(task >= 125_000);
         }
@@ -132,13 +174,15 @@ fn the_smallest_budget_times_some_tasks() {
         now_ns: task * 1_000_000,
     };
     let taken = |from: i64| {
-        (from..from + 1_000)
-            .filter(|task| account.takes(offer(*task), 1))
-            .count()
+        let tasks = (from..from + 1_000).filter_map(|task| account.takes(offer(task), 1));
+        tasks.inspect(|price| account.pay(*price)).count()
     };
-    taken(1_000);
-    // A second earns 90 µs.
-    assert!((9..=10).contains(&taken(2_000)));
+    // A second earns 90 µs, so 34 seconds repay the loan.
+    for second in 1..40 {
+        taken(second * 1_000);
+    }
+    let taken = taken(40_000);
+    assert!((9..=10).contains(&taken), "{taken}");
 }
 
 #[test]
@@ -159,9 +203,11 @@ fn the_host_counts_where_the_stream_waits_for_it() {
     };
     // A task each 20 µs: 1.8 % of the time are 360 ns.
     let taken = |from: i64| {
-        (0..20_000)
-            .filter(|task| account.takes(offer(from + task * 20_000), BUDGET))
-            .count()
+        let tasks = (0..20_000).filter_map(|task| {
+            let price = account.takes(offer(from + task * 20_000), BUDGET)?;
+            Some(account.pay(price))
+        });
+        tasks.count()
     };
     taken(1_000_000_000);
     assert!((3_100..3_700).contains(&taken(1_400_000_000)));

@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use ascend_trace_analysis::stalls::IDLE_FLOOR_NS;
 use ascend_trace_recording::CallId;

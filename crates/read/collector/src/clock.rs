@@ -3,6 +3,9 @@
 //! The mapping is a chain of straight pieces that only grows at its end: a tick that was converted
 //! always gives the same time, and later ticks never give earlier times. Each piece is aimed so that it
 //! meets the last reading of both clocks.
+//!
+//! Pieces of more than an hour ago become fewer, so the memory for weeks has a limit. The time of a tick from then
+//! changes by a microsecond at most, where the clocks are steady.
 
 use std::collections::VecDeque;
 
@@ -38,6 +41,14 @@ struct ClockPiece {
     host: HostNs,
     rate: f64,
 }
+
+/// Pieces at most. A recording has ten a second.
+const MOST_PIECES: usize = 65_536;
+/// Those of the last hour stay.
+const RECENT_PIECES: usize = 36_000;
+/// By how much the time of an older tick may change, and that where even this leaves too many pieces.
+const TOLERANCE_NS: f64 = 1_000.0;
+const LARGEST_TOLERANCE_NS: f64 = 1e18;
 
 /// The mapping, with the counter it is for.
 pub struct TickClock {
@@ -177,9 +188,28 @@ impl TickClock {
             }
         };
         self.pieces.push(piece);
+        if self.pieces.len() >= MOST_PIECES {
+            self.thin_out();
+        }
         self.window.push_back(reading);
         while self.window.len() > WINDOW {
             self.window.pop_front();
+        }
+    }
+
+    /// Joins old pieces.
+    fn thin_out(&mut self) {
+        let old = self.pieces.len().saturating_sub(RECENT_PIECES);
+        let mut tolerance = TOLERANCE_NS;
+        loop {
+            let joined = self.pieces.get(..=old).map(|it| joined(it, tolerance));
+            let joined = joined.unwrap_or_default();
+            if joined.len() <= (MOST_PIECES - RECENT_PIECES) / 2 || tolerance > LARGEST_TOLERANCE_NS
+            {
+                self.pieces.splice(..old, joined);
+                return;
+            }
+            tolerance *= 8.0;
         }
     }
 
@@ -200,6 +230,44 @@ impl TickClock {
             _ => measured,
         }
     }
+}
+
+/// All pieces but the last one, where several that lie nearly on one line are one. A time changes by no more than `tolerance_ns`.
+fn joined(pieces: &[ClockPiece], tolerance_ns: f64) -> Vec<ClockPiece> {
+    const ALL_RATES: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+    let mut found: Vec<ClockPiece> = Vec::new();
+    // Rates with which the last piece passes near the ends of all pieces that it replaces.
+    let mut rates = ALL_RATES;
+    let mut is_first = true;
+    for (piece, next) in pieces.iter().zip(pieces.iter().skip(1)) {
+        let end = piece.at(next.ticks);
+        let jumps = next.host.since(end).abs() as f64 > tolerance_ns;
+        let begin = found.last_mut().filter(|_| !is_first);
+        let extended = begin.and_then(|begin| {
+            let ticks = next.ticks.since(begin.ticks).max(1) as f64;
+            let passed = end.since(begin.host) as f64;
+            let rate = passed / ticks;
+            let is_near = (rates[0]..=rates[1]).contains(&rate);
+            is_near.then(|| {
+                begin.rate = rate;
+                rates = [
+                    rates[0].max((passed - tolerance_ns) / ticks),
+                    rates[1].min((passed + tolerance_ns) / ticks),
+                ];
+            })
+        });
+        if extended.is_none() {
+            let ticks = next.ticks.since(piece.ticks).max(1) as f64;
+            let passed = end.since(piece.host) as f64;
+            rates = [
+                (passed - tolerance_ns) / ticks,
+                (passed + tolerance_ns) / ticks,
+            ];
+            found.push(*piece);
+        }
+        is_first = jumps;
+    }
+    found
 }
 
 impl ClockPiece {
@@ -383,6 +451,42 @@ mod tests {
         assert_eq!(clock.at(woken.ticks), woken.host);
         let later = Ticks::new(woken.ticks.count() + 2_000);
         assert!((clock.at(later).since(woken.host) - 1_000).abs() <= 1);
+    }
+
+    /// Three weeks in which the rate of the counter wanders as a crystal does, with a suspended hour after each day.
+    #[test]
+    fn a_clock_of_weeks_has_few_pieces_and_true_times() {
+        const DAY: i64 = 24 * 3600 * 1_000 * MS;
+        const STEP: i64 = 1_000 * MS;
+        let truth = |at: i64| {
+            let seconds = at as f64 / 1e9;
+            let wander = 20_000.0 * (seconds / 3000.0).sin() + 500.0 * (seconds / 40.0).sin();
+            let asleep = at / DAY * 3600 * 1_000 * MS;
+            5_000 * MS + at + wander as i64 + asleep
+        };
+        let ticks = |at: i64| Ticks::new(BASE + (at as u64).wrapping_mul(3));
+        let reading = |at: i64| ClockReading {
+            ticks: ticks(at),
+            host: HostNs::new(truth(at)),
+            width_ns: 30,
+        };
+        let mut clock = TickClock::starting_with(TickSource::Counter, reading(0));
+        let mut most = 0;
+        for at in (STEP..=21 * DAY).step_by(STEP as usize) {
+            clock.observe(reading(at));
+            most = most.max(clock.pieces.len());
+        }
+        assert!(most <= MOST_PIECES, "{most} pieces");
+        let mut last = HostNs::new(i64::MIN);
+        for at in (0..=21 * DAY).step_by(7_777 * MS as usize) {
+            let mapped = clock.at(ticks(at));
+            assert!(mapped >= last, "at {at}");
+            last = mapped;
+            // A suspended machine is seen with the next reading.
+            let is_awake = at % DAY > STEP && at % DAY < DAY - STEP;
+            let off = (mapped.ns() - truth(at)).abs();
+            assert!(!is_awake || off < 5_000, "{off} ns off at {at}");
+        }
     }
 
     #[test]

@@ -17,14 +17,19 @@ struct OpenMark {
     name: String,
 }
 
+/// Ends that wait for their begins.
+const MOST_EARLY: usize = 4096;
+
 /// Ranges that have begun and not ended.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
-    /// By process and the id that the runtime gave. Without a collector of the vendor's all ids
+    /// By process and the id that the runtime gave. Lists without ranges are removed. Without a collector of the vendor's all ids
     /// are the same: then the last one ends first.
     open: HashMap<(u32, u64), Vec<OpenMark>>,
     /// Ends without a begin yet: another thread's records are read later.
     early: HashMap<(u32, u64), Vec<(u32, i64)>>,
+    /// How many these are.
+    early_ends: usize,
     /// The last name that each process gave. PyTorch names the same domain again with each block of memory.
     last_names: HashMap<u32, (u64, String)>,
 }
@@ -65,6 +70,11 @@ impl Marks {
         });
         if let (Some(ends), Some(place)) = (ends, place) {
             let (_, end_ns) = ends.remove(place);
+            self.early_ends = self.early_ends.saturating_sub(1);
+            // Each range has another id, and a recording may have any number of them.
+            if ends.is_empty() {
+                self.early.remove(&id);
+            }
             return Some(Row::Range(range(at.process, &begun, end_ns)));
         }
         self.open.entry(id).or_default().push(begun);
@@ -73,15 +83,22 @@ impl Marks {
 
     fn end(&mut self, call: &CallRow, function: &Function, at: RecordOrigin) -> Option<Row> {
         let id = (at.process, word(call, function, ArgPart::Range)?);
-        let open = self.open.entry(id).or_default();
-        let own = open.iter().rposition(|begun| begun.thread == at.thread);
-        let place = own.or_else(|| open.len().checked_sub(1));
-        let Some(place) = place else {
+        let Some(open) = self.open.get_mut(&id) else {
+            // Their begins were never recorded.
+            if self.early_ends >= MOST_EARLY {
+                self.early.clear();
+                self.early_ends = 0;
+            }
+            self.early_ends += 1;
             let early = self.early.entry(id).or_default();
             early.push((at.thread, call.begin_ns));
             return None;
         };
-        let begun = open.remove(place);
+        let own = open.iter().rposition(|begun| begun.thread == at.thread);
+        let begun = open.remove(own.unwrap_or(open.len() - 1));
+        if open.is_empty() {
+            self.open.remove(&id);
+        }
         Some(Row::Range(range(at.process, &begun, call.begin_ns)))
     }
 
@@ -197,6 +214,30 @@ mod tests {
             Some((10, 90, "step".into()))
         );
         assert!(marks.close(100).is_empty());
+    }
+
+    /// A program has a range in each step of weeks, and ends ranges from before the recording.
+    #[test]
+    fn ranges_that_have_ended_take_no_memory() {
+        let mut marks = Marks::default();
+        for id in 0..3 * MOST_EARLY as i64 {
+            let begin = call("mstxRangeStartA", 10, id, &[1, 0], Some("step"));
+            let end = call("mstxRangeEnd", 90, 0, &[id as u64], None);
+            let early = id % 2 == 0;
+            let (first, then) = if early {
+                (&end, &begin)
+            } else {
+                (&begin, &end)
+            };
+            assert_eq!(take(&mut marks, 0, first), None);
+            assert!(take(&mut marks, 1, then).is_some());
+        }
+        assert!(marks.open.is_empty() && marks.early.is_empty());
+        for id in 0..3 * MOST_EARLY as u64 {
+            let end = call("mstxRangeEnd", 90, 0, &[id], None);
+            assert_eq!(take(&mut marks, 0, &end), None);
+            assert!(marks.early.len() <= MOST_EARLY);
+        }
     }
 
     #[test]

@@ -264,3 +264,36 @@ fn a_file_that_cannot_be_followed_grows() {
     let (_folder, files) = rolled.end();
     assert_eq!(joined(&files).0, 26);
 }
+
+/// Three weeks with a file each hour, of which a day stays. Each file has the objects of the first one.
+#[test]
+fn files_of_weeks_have_what_they_depend_on() {
+    const HOUR: i64 = 3600;
+    const HOURS: i64 = 3 * 7 * 24;
+    let mut rolled = Rolled::new(RollAt::Time(Duration::from_secs(HOUR as u64)), Some(24));
+    for _ in 0..HOURS * 4 {
+        // The next batch comes in a quarter of an hour.
+        rolled.second += HOUR / 4 - 1;
+        rolled.seconds(1, 1);
+        assert!(rolled.board.parts().len() <= 24);
+    }
+    let end = rolled.second * SECOND;
+    let (folder, files) = rolled.end();
+    assert_eq!(files.len(), 24);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 24);
+    assert_eq!(
+        names(&files[23..]),
+        [format!("run-{:04}.atrace", HOURS + 1)]
+    );
+    let lengths: Vec<u64> = files.iter().take(23).map(|it| length(it)).collect();
+    assert!(lengths.iter().all(|it| *it < 16 << 10), "{lengths:?}");
+    for file in &files {
+        let (trace, warnings) = opened(file).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(trace.streams().len(), 1);
+        assert_eq!(trace.losses().calls, 3);
+    }
+    let all = Recording::open_parts(&files, |_, _| true).unwrap();
+    let span = all.span().unwrap();
+    assert!(end - span.begin <= 24 * HOUR * SECOND && span.end >= end);
+}

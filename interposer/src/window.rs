@@ -50,6 +50,8 @@ impl Border {
     fn set(&self, condition: Condition) {
         let [first, key] = &self.words;
         let words = condition.words();
+        // An earlier session may have counted.
+        self.count.store(0, Relaxed);
         key.store(words[1], Relaxed);
         first.store(words[0], SeqCst);
     }

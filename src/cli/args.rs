@@ -26,7 +26,7 @@ use super::topics::TOPICS;
 
 pub(crate) use attach::{ArmArgs, AttachArgs, DetachArgs};
 pub(crate) use export::{ArgDetailArg, ExportArgs, FormatArg, OpenArgs};
-pub(crate) use record::{DemoArgs, EngineArg, OutputArgs, OutputFileArgs, RecordArgs};
+pub(crate) use record::{DemoArgs, EngineArg, MetricsArgs, OutputArgs, OutputFileArgs, RecordArgs};
 pub(crate) use reports::{
     CheckArgs, CriticalArgs, CtlArgs, DiffArgs, FileReportArgs, MergeArgs, ReportArgs,
     ReportPageArgs, RequestsArgs, StatsArgs, StepsArgs, ViewArgs, WhatIfArgs, WhyArgs,

@@ -19,7 +19,12 @@ pub(crate) fn run(args: AttachArgs) -> Result<u8, Failure> {
                     attach with auto, events, chained, sample=N or off";
         return Err(Failure::new(TOOL_FAILED, text));
     }
-    let (ring, roll) = kept_files(args.recorder.ring, &args.recorder.roll, args.output.force)?;
+    let (ring, roll) = kept_files(
+        args.recorder.ring,
+        &args.recorder.roll,
+        &args.recorder.metrics,
+        args.output.force,
+    )?;
     refuse_exit(ring.as_ref())?;
     let target = named_target(&args.output);
     let metrics = args.recorder.metrics.wanted();
@@ -34,6 +39,7 @@ pub(crate) fn run(args: AttachArgs) -> Result<u8, Failure> {
         pid: args.pid,
         target,
         duration: args.duration,
+        window: args.window.into_options(),
         timing: args.recorder.capture.timing,
         budget: args.recorder.capture.budget.0,
         stacks: args.recorder.capture.stacks.unwrap_or(0),

@@ -173,6 +173,17 @@ fn text(session: &Path, status: &RecordingStatus) -> String {
     let timing = status.timing.as_ref().map_or_else(String::new, |it| {
         format!("  timing: {}{limit}\n", plain(it))
     });
+    let runtime = status
+        .runtime
+        .as_ref()
+        .map_or_else(String::new, |it| format!("  runtime: {}\n", plain(it)));
+    let waiting = status.waiting.as_ref().map_or_else(String::new, |it| {
+        format!(
+            "  WAITING: {} of records wait in memory until the trace can be written: {}\n",
+            bytes(it.bytes),
+            plain(&it.error)
+        )
+    });
     let unwritten = status.unwritten.as_ref().map_or_else(String::new, |it| {
         format!(
             "  NOT WRITTEN: {} calls and {} other records, since the trace cannot be written: {}\n",
@@ -187,7 +198,7 @@ fn text(session: &Path, status: &RecordingStatus) -> String {
     });
     let snapshots: String = snapshots.collect();
     format!(
-        "{}: {state}, {} calls, {} lost, {}\n{unwritten}{timing}  program {}: {}\n  trace: {trace}{size}\n  session: {}\n{snapshots}",
+        "{}: {state}, {} calls, {} lost, {}\n{unwritten}{waiting}{runtime}{timing}  program {}: {}\n  trace: {trace}{size}\n  session: {}\n{snapshots}",
         status.recorder,
         count(status.calls),
         count(status.lost),

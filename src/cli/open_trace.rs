@@ -273,11 +273,11 @@ pub(crate) fn say_warnings(path: &Path, recording: &Recording) {
     }
 }
 
-/// The filters of a recording, and the number of calls that they left out.
+/// The filters of a recording, and the number of calls that they left out; none if they left out nothing.
 pub(crate) fn filters_in_words(trace: &Trace) -> Option<String> {
     let rules = trace.session().filters.join(", ");
     let calls = match trace.filtered_calls() {
-        0 => "no calls".to_owned(),
+        0 => return None,
         1 => "1 call".to_owned(),
         number => format!("{} calls", count(number)),
     };

@@ -113,6 +113,11 @@ fn existing(word: &OsStr) -> anyhow::Result<PathBuf> {
     if dataset::url(path).is_some() {
         return Ok(path.to_owned());
     }
+    // A pattern of the files of a recording.
+    let found = path.to_str().and_then(|it| glob::glob(it).ok());
+    if found.is_some_and(|mut it| it.next().is_some()) {
+        return Ok(path.to_owned());
+    }
     fs::metadata(path).with_context(|| format!("cannot open {}", path.display()))?;
     Ok(path.to_owned())
 }

@@ -3,7 +3,9 @@
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use super::args::{EngineArg, OutputArgs, OutputFileArgs, RecordArgs, RingArgs, RollArgs};
+use super::args::{
+    EngineArg, MetricsArgs, OutputArgs, OutputFileArgs, RecordArgs, RingArgs, RollArgs,
+};
 use super::dataset;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::print_message;
@@ -90,6 +92,7 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
     let (ring, roll) = kept_files(
         args.recorder.ring,
         &args.recorder.roll,
+        &args.recorder.metrics,
         args.output.file.force,
     )?;
     let target = target(&args.output, args.app.first());
@@ -146,12 +149,21 @@ fn plan(args: RecordArgs) -> Result<RecordOptions, Failure> {
 pub(super) fn kept_files(
     ring: RingArgs,
     roll: &RollArgs,
+    metrics: &MetricsArgs,
     force: bool,
 ) -> Result<(Option<RingPlan>, Option<RollOptions>), Failure> {
     let keep = ring.keep();
     let roll = roll.wanted(keep, force);
     if keep.is_some() && roll.is_none() && !ring.is_wanted() {
         let text = "--keep needs --ring or --roll: a recording has one file, which stays";
+        return Err(Failure::new(TOOL_FAILED, text));
+    }
+    if ring.lacks_ring() {
+        let text = "--on, --after and --together are about snapshots of a --ring: the files of --roll have everything";
+        return Err(Failure::new(TOOL_FAILED, text));
+    }
+    if ring.needs_http() && !metrics.takes_requests() {
+        let text = "--on http: requests need an address and a token: give --metrics ADDR and --metrics-token FILE";
         return Err(Failure::new(TOOL_FAILED, text));
     }
     Ok((ring.wanted(), roll))

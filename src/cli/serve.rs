@@ -24,7 +24,12 @@ pub(crate) fn run(args: ServeArgs) -> Result<u8, Failure> {
 
 fn plan(args: ServeArgs) -> Result<RecordOptions, Failure> {
     let output = args.output();
-    let (ring, roll) = kept_files(args.recorder.ring, &args.recorder.roll, output.force)?;
+    let (ring, roll) = kept_files(
+        args.recorder.ring,
+        &args.recorder.roll,
+        &args.recorder.metrics,
+        output.force,
+    )?;
     refuse_exit(ring.as_ref())?;
     let target = named_target(&output).unwrap_or_else(|| TraceTarget::Default {
         name: NAME.to_owned(),

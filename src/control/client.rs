@@ -3,11 +3,14 @@
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 
 use super::place::{self, socket_of};
-use super::protocol::{Order, RecordingStatus, Reply, Request, VERSION, receive, send};
+use super::protocol::{
+    Order, PATIENCE, RecordingStatus, Reply, Request, VERSION, receive_within, send,
+};
 
 /// The sessions of this user with a recorder that takes requests.
 pub(crate) fn sessions() -> Vec<PathBuf> {
@@ -27,9 +30,21 @@ pub(crate) fn send_order(session: &Path, order: Order) -> anyhow::Result<Recordi
 }
 
 fn exchange(session: &Path, order: Order) -> io::Result<Reply> {
+    exchange_within(session, order, PATIENCE)
+}
+
+fn exchange_within(session: &Path, order: Order, patience: Duration) -> io::Result<Reply> {
     let stream = UnixStream::connect(socket_of(session))?;
     send(&stream, &Request::new(order))?;
-    receive(&stream)
+    receive_within(&stream, patience)
+}
+
+/// The state of a recording, if its recorder sends it within this time.
+pub(crate) fn ask_status(session: &Path, patience: Duration) -> io::Result<RecordingStatus> {
+    let reply = exchange_within(session, Order::Status, patience)?;
+    reply
+        .status
+        .ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 fn refusal(session: &Path, error: &io::Error) -> anyhow::Error {

@@ -85,6 +85,12 @@ pub(crate) struct RecordingStatus {
     /// The trace file cannot be written any more, such as on a full disk. The counts above include its missing records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) unwritten: Option<UnwrittenRecords>,
+    /// Records that wait in memory until the trace file can be written again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) waiting: Option<WaitingBytes>,
+    /// The runtime that processes have loaded: `softacl` or `installed`. Null as long as that is not known.
+    #[serde(default)]
+    pub(crate) runtime: Option<String>,
     /// How tasks are timed now; an earlier recorder does not say it.
     #[serde(default)]
     pub(crate) timing: Option<String>,
@@ -106,6 +112,15 @@ pub(crate) struct UnwrittenRecords {
     pub(crate) calls: u64,
     /// Other records, such as times of tasks.
     pub(crate) others: u64,
+}
+
+/// Records that wait in memory, such as on a full disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct WaitingBytes {
+    /// The reason of the system.
+    pub(crate) error: String,
+    /// Their size, as it will be in the file.
+    pub(crate) bytes: u64,
 }
 
 /// A reply has either a status or an error.
@@ -138,7 +153,15 @@ impl Reply {
 
 /// Reads one line of JSON.
 pub(super) fn receive<T: DeserializeOwned>(stream: &UnixStream) -> io::Result<T> {
-    let line = receive_line(stream, Instant::now() + PATIENCE)?;
+    receive_within(stream, PATIENCE)
+}
+
+/// The same, within this time.
+pub(super) fn receive_within<T: DeserializeOwned>(
+    stream: &UnixStream,
+    patience: Duration,
+) -> io::Result<T> {
+    let line = receive_line(stream, Instant::now() + patience)?;
     if line.is_empty() {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

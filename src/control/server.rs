@@ -1,11 +1,12 @@
 //! The recorder's end: a thread that takes one request after another.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,8 +15,10 @@ use anyhow::Context;
 use super::peers::Peers;
 use super::place::{remove_stale, socket_of};
 use super::protocol::{
-    Order, PATIENCE, RecordingStatus, Reply, Request, UnwrittenRecords, VERSION, receive, send,
+    Order, PATIENCE, RecordingStatus, Reply, Request, UnwrittenRecords, VERSION, WaitingBytes,
+    receive, send,
 };
+use ascend_trace_collector::coverage::is_software;
 use ascend_trace_collector::gauge::Gauge;
 use ascend_trace_collector::ring::SnapshotOrigin;
 use ascend_trace_collector::switchboard::Switchboard;
@@ -48,6 +51,10 @@ pub(crate) struct ControlledRecording {
     pub(crate) group: Option<String>,
     /// The recorder has attached to a program that was running.
     pub(crate) is_attached: bool,
+    /// The programs run on the software runtime, as the recorder was asked for.
+    pub(crate) is_soft: bool,
+    /// Whether a library is the software runtime, of those that were looked at.
+    pub(crate) looked_at: Arc<Mutex<HashMap<PathBuf, bool>>>,
 }
 
 /// The socket of a recording, and the thread behind it.
@@ -235,6 +242,21 @@ impl ControlledRecording {
             .collect()
     }
 
+    /// The runtime, as a recording calls it; `None` as long as no process has loaded one.
+    fn runtime(&self) -> Option<&'static str> {
+        let libraries = self.gauge.libraries();
+        let looked_at = self.looked_at.lock();
+        let mut looked_at = looked_at.unwrap_or_else(PoisonError::into_inner);
+        let mut is_software = |path: &PathBuf| {
+            let known = looked_at.entry(path.clone());
+            *known.or_insert_with(|| is_software(path))
+        };
+        if self.is_soft || libraries.iter().any(&mut is_software) {
+            return Some("softacl");
+        }
+        (!libraries.is_empty()).then_some("installed")
+    }
+
     fn status(&self) -> RecordingStatus {
         let counts = self.gauge.now();
         let (timing, budget) = self.present_timing();
@@ -259,6 +281,11 @@ impl ControlledRecording {
                 calls: it.calls,
                 others: it.others,
             }),
+            waiting: self.gauge.waiting().map(|it| WaitingBytes {
+                error: it.error,
+                bytes: it.bytes,
+            }),
+            runtime: self.runtime().map(str::to_owned),
             timing: Some(timing::text_of(timing)),
             budget_percent: timing::percent_of(budget).filter(|_| timing == Timing::Auto),
             snapshots: self.snapshots(),
@@ -298,6 +325,8 @@ mod tests {
             timing: (Timing::Auto, 0),
             group: None,
             is_attached: false,
+            is_soft: false,
+            looked_at: Arc::default(),
         }
     }
 

@@ -136,6 +136,8 @@ impl ActiveRecording {
             timing: (plan.timing, plan.budget),
             group: plan.ring.as_ref().and_then(|it| it.group.clone()),
             is_attached,
+            is_soft: plan.soft.is_some(),
+            looked_at: Arc::default(),
         };
         let control = collector
             .is_some()

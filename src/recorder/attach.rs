@@ -57,6 +57,7 @@ pub(crate) struct AttachOptions {
     pub(crate) metrics: Option<MetricsOptions>,
     pub(crate) ring: Option<RingPlan>,
     pub(crate) roll: Option<RollOptions>,
+    pub(crate) window: WindowOptions,
     /// The program may be one without the library, which it then gets.
     pub(crate) inject: bool,
 }
@@ -179,7 +180,7 @@ fn plan(options: &AttachOptions, program: &ArmedProgram) -> RecordOptions {
         stacks: options.stacks,
         watchdog: options.watchdog,
         metrics: options.metrics.clone(),
-        window: WindowOptions::default(),
+        window: options.window,
         filters: options.filters,
         ring: options.ring.clone(),
         roll: options.roll,
@@ -191,6 +192,8 @@ fn describe(plan: &RecordOptions, program: &ArmedProgram) -> SessionRow {
     SessionRow {
         attached: Some(program.pid),
         injected: program.is_injected,
+        // Its program was started elsewhere.
+        outer: None,
         // The options of the software runtime are not known.
         queue_depth: None,
         ..description::session(plan)

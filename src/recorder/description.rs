@@ -6,7 +6,7 @@ use ascend_trace_format::session::Timing;
 use ascend_trace_recording::rows::{PartRow, SessionRow};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{RecordOptions, timing};
+use super::{RecordOptions, nested, timing};
 
 /// How and where this recording is made.
 pub(crate) fn session(plan: &RecordOptions) -> SessionRow {
@@ -16,7 +16,7 @@ pub(crate) fn session(plan: &RecordOptions) -> SessionRow {
         .words
         .iter()
         .map(|word| word.to_string_lossy().into_owned());
-    SessionRow {
+    let mut session = SessionRow {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         command: words.collect(),
         host: rustix::system::uname()
@@ -42,8 +42,11 @@ pub(crate) fn session(plan: &RecordOptions) -> SessionRow {
         kept: None,
         part: plan.roll.map(|_| PartRow { number: 1 }),
         continues: plan.continues.as_ref().map(|it| it.earlier.clone()),
+        outer: None,
         hosts: Vec::new(),
-    }
+    };
+    nested::note_outer(&mut session);
+    session
 }
 
 /// The kernel's id of the time since the host was started: recordings with the same id have one clock.

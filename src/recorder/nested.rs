@@ -1,25 +1,44 @@
-//! A recording inside a recording: the inner one takes the processes that it starts, and the outer one says so.
+//! A recording inside a recording: the inner one takes the processes that it starts. Each of the two names the other.
 
-use std::path::{Path, absolute};
+use std::path::{Path, PathBuf, absolute};
+use std::time::Duration;
 
 use ascend_trace_format::session::SESSION_VARIABLE;
+use ascend_trace_recording::rows::SessionRow;
 use ascend_trace_ring::NestedRecorder;
 
+use crate::control::client;
 use crate::quote::quoted_path;
 use crate::text_table::count;
 
+/// Time limit for the reply of the outer recorder.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Traces that are named.
 const NAMED: usize = 3;
 
+/// Notes the recording around this one, if there is one with a recorder that replies.
+pub(super) fn note_outer(session: &mut SessionRow) {
+    let around = session_around().and_then(|it| client::ask_status(&it, PATIENCE).ok());
+    if let Some(status) = around {
+        let outer = session.outer.get_or_insert_default();
+        outer.pid = status.recorder;
+        outer.trace = status.trace.map(|it| it.to_string_lossy().into_owned());
+    }
+}
+
+/// The session of the recording around this one. That of a server is a link.
+fn session_around() -> Option<PathBuf> {
+    let outer = std::env::var_os(SESSION_VARIABLE)?;
+    Some(std::fs::read_link(&outer).unwrap_or_else(|_| outer.into()))
+}
+
 /// Lets the recording around this one know where the calls of the program go. `trace`: `None` for standard output.
 pub(super) fn announce(trace: Option<&Path>) {
-    let Some(outer) = std::env::var_os(SESSION_VARIABLE) else {
+    let Some(outer) = session_around() else {
         return;
     };
     // Nothing depends on it: without this, the outer recording cannot name the trace.
     if let Ok(trace) = trace.map(absolute).transpose() {
-        // That of a server is a link.
-        let outer = std::fs::read_link(&outer).unwrap_or_else(|_| outer.into());
         let _ = NestedRecorder::own(trace).announce(&outer);
     }
 }

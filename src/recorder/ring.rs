@@ -6,6 +6,8 @@ use std::time::Duration;
 use ascend_trace_collector::ring::{RingOptions, SnapshotOrigin};
 use ascend_trace_collector::switchboard::Switchboard;
 
+use signal_hook::low_level::signal_name;
+
 use crate::launch::signals::SignalRelay;
 
 /// A recording that keeps its last part.
@@ -25,8 +27,10 @@ impl RingPlan {
     pub(super) fn listen(&self, relay: &SignalRelay, board: &Arc<Switchboard>) {
         for signal in &self.signals {
             let board = Arc::clone(board);
+            let name = signal_name(*signal).unwrap_or_default();
+            let reason = format!("signal {}", name.trim_start_matches("SIG"));
             relay.keep(*signal, move || {
-                board.want_snapshot("signal", SnapshotOrigin::Request)
+                board.want_snapshot(&reason, SnapshotOrigin::Request)
             });
         }
     }

@@ -64,6 +64,7 @@ pub(super) fn lines(recorded: &SummaryInput<'_>) -> Vec<SummaryLine> {
             "{number} of the program still running; not recorded any more (--wait waits for them)"
         )));
     }
+    lines.extend(not_begun(outcome, recorded.plan).map(SummaryLine::Problem));
     if outcome.stopped_ns.is_some() {
         let text = "the recording was stopped by ctl; the program ran on without it";
         lines.push(SummaryLine::Fact(text.to_owned()));
@@ -114,6 +115,7 @@ pub(super) fn lines_of_attached(
         };
         lines.push(SummaryLine::Problem(text.to_owned()));
     }
+    lines.extend(not_begun(outcome, plan).map(SummaryLine::Problem));
     lines.extend(failures(&outcome.counts).map(SummaryLine::Fact));
     if outcome.stopped_ns.is_some() {
         let text = "the program runs on without being recorded";
@@ -170,6 +172,7 @@ pub(super) fn lines_of_served(
         };
         lines.push(SummaryLine::Problem(text));
     }
+    lines.extend(not_begun(outcome, plan).map(SummaryLine::Problem));
     lines.extend(failures(&outcome.counts).map(SummaryLine::Fact));
     if running > 0 {
         let number = counted_noun(running as u64, "process", "processes");
@@ -189,6 +192,23 @@ fn kept(outcome: &RecordingOutcome) -> Option<String> {
     Some(format!(
         "the file has the last {last} of the recording (--ring); the numbers above are of the whole of it"
     ))
+}
+
+/// Why a recording has only data that later calls depend on: its window did not begin.
+fn not_begun(outcome: &RecordingOutcome, plan: &RecordOptions) -> Option<String> {
+    let window = &plan.window;
+    let reason = if outcome.has_begun || outcome.attached == 0 {
+        return None;
+    } else if window.delay.is_some() {
+        "the program ended before the time of --delay"
+    } else if window.start_signal.is_some() {
+        "the signal of --start-at did not come"
+    } else if window.in_processes.is_paused {
+        "nothing has ended the pause of --paused"
+    } else {
+        "the condition of --start-at was not met"
+    };
+    Some(format!("the recording did not begin: {reason}"))
 }
 
 /// The number of calls that the filters left out.
@@ -345,6 +365,7 @@ mod tests {
             nested: Vec::new(),
             processes: 1,
             still_running: 0,
+            has_begun: true,
             stopped_ns: None,
             stored: Some(Default::default()),
             counts,

@@ -358,6 +358,36 @@ fn a_program_is_recorded_from_its_first_call_on() {
     assert_eq!(tables.count_calls("aclrtCreateStream"), 2);
 }
 
+/// The number of a call counts from the attachment on. The program joins with the first fill.
+#[test]
+fn an_attachment_has_a_window_and_a_later_one_has_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut armed = Armed::start();
+    let pid = armed.says("pid");
+    armed.fills([9]);
+    for name in ["one.atrace", "two.atrace"] {
+        let options = [
+            "--start-at",
+            "call=aclrtMemsetAsync#2",
+            "--stop-at",
+            "call=aclrtMemsetAsync#4",
+        ];
+        let mut recorder = Recorder::ask(folder.path(), pid, name, &options);
+        armed.fills([1]);
+        recorder.joined();
+        armed.fills([2, 3, 4, 5]);
+        let tables = whole(&recorder.detach(pid));
+        assert_eq!(fills(&tables), [2, 3, 4], "{name}");
+    }
+    let mut recorder = Recorder::ask(folder.path(), pid, "all.atrace", &[]);
+    armed.fills([6]);
+    recorder.joined();
+    armed.fills([7]);
+    let tables = whole(&recorder.detach(pid));
+    assert_eq!(fills(&tables), [6, 7]);
+    armed.ends();
+}
+
 #[test]
 fn an_attachment_has_filters_that_stay_for_the_process() {
     const SKIP: [&str; 2] = ["--skip", "call=aclrtSynchronizeStream"];

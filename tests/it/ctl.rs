@@ -1,5 +1,6 @@
 //! Control of a running recording by another process.
 
+mod full_disk;
 mod stop;
 
 use std::io::{BufRead, BufReader, Write};
@@ -88,6 +89,7 @@ fn a_recording_is_paused_resumed_and_marked_from_outside() {
     assert_eq!(status["recorder"], program.recorder.id());
     assert_eq!(status["paused"], false);
     assert_eq!(status["trace"], trace.to_str().unwrap());
+    assert_eq!(status["runtime"], "softacl");
     program.ctl(&["mark", "before", "the", "pause"]).expect(0);
     let paused = program.ctl(&["pause"]).expect(0).out();
     assert!(paused.contains("paused by the recorder"), "{paused}");

@@ -148,11 +148,25 @@ fn only_selected_functions_devices_and_threads_are_recorded() {
 }
 
 #[test]
+fn names_of_threads_may_have_any_letters() {
+    let plain = Selected::of(&["--timing", "events"], &[]);
+    for (name, filter) in [("Füller", "thread=Fü*"), ("加载器", "thread=加载器")] {
+        let options = ["--timing", "events", "--only", filter];
+        let selected = Selected::of(&options, &[("FEEDER", name)]);
+        nothing_is_missing(&selected, &plain, filter);
+        assert_eq!(selected.count("aclrtMemsetAsync"), FEEDS, "{filter}");
+    }
+}
+
+#[test]
 fn a_process_of_a_selected_rank_is_recorded_whole() {
     let plain = Selected::of(&[], &[]);
     let same = Selected::of(&["--only", "rank=2-4"], &[("RANK", "3")]);
     assert_eq!(same.calls, plain.calls);
     assert_eq!(same.filtered(), 0);
+    // Reports have no warning about filters that left nothing out.
+    let stats = run(tool().arg("stats").arg(same.recording.trace())).expect(0);
+    assert!(!stats.err().contains("filters"), "{stats}");
 }
 
 #[test]

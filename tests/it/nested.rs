@@ -148,6 +148,28 @@ fn a_recording_with_other_calls_names_it_as_well() {
 }
 
 #[test]
+fn the_inner_recording_names_the_outer_one() {
+    let outer = Outer::new();
+    let script = "\"$1\" record --no-tui -q -o inner.atrace \"$2\"";
+    outer.record(script).expect(0);
+    let info = |name: &str, option: &[&str]| {
+        let mut command = tool();
+        command.current_dir(&outer.folder);
+        command.args(["info", name]).args(option);
+        feed(&mut command, b"").expect(0).out()
+    };
+    let known: Value = serde_json::from_str(&info("inner.atrace", &["--json"])).unwrap();
+    let around = &known["session"]["outer"];
+    assert_eq!(around["trace"], outer.named("outer.atrace"), "{around}");
+    assert!(around["pid"].as_u64() > Some(0), "{around}");
+    let text = info("inner.atrace", &[]);
+    let expected = format!("the recording of process {}: ", around["pid"]);
+    assert!(text.contains(&expected), "{text}");
+    let known: Value = serde_json::from_str(&info("outer.atrace", &["--json"])).unwrap();
+    assert!(known["session"]["outer"].is_null());
+}
+
+#[test]
 fn a_trace_that_replaces_a_file_has_its_last_name() {
     let outer = Outer::new();
     fs::write(outer.folder.join("inner.atrace"), "old").unwrap();

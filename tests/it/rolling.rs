@@ -219,6 +219,15 @@ fn a_pattern_in_quotes_is_one_recording() {
         "{refused}"
     );
 
+    // A build without an engine for queries refuses the query, not the pattern.
+    let mut query = tool();
+    query
+        .arg("query")
+        .arg(&set[0])
+        .arg("select count(*) from tasks");
+    let said = run(&mut query).err();
+    assert!(!said.contains("cannot open"), "{said}");
+
     // Files with the same session are one recording, also without a pattern.
     assert!(json(&["why"], &files).get("recordings").is_none());
 }

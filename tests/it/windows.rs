@@ -163,6 +163,25 @@ fn a_condition_that_is_never_met_records_objects_alone() {
     assert_eq!(steps(&table), BTreeMap::new());
     objects_are_known(&recording, &table, 0);
     assert_eq!(info(&recording)["cost"]["pauses"], 1);
+    let said = recording.outcome.err();
+    let expected = "the recording did not begin: the condition of --start-at was not met";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
+fn a_recording_that_did_not_begin_says_why() {
+    for (options, reason) in [
+        (&["--delay", "1h"][..], "before the time of --delay"),
+        (&["--paused"], "the pause of --paused"),
+        (&["--start-at", "signal=USR1"], "did not come"),
+    ] {
+        let recording = windows(&["3"], options).compared();
+        let said = recording.outcome.err();
+        assert!(said.contains("the recording did not begin: "), "{said}");
+        assert!(said.contains(reason), "{said}");
+    }
+    let recording = windows(&["6", "0", "resume"], &["--paused"]).compared();
+    assert!(!recording.outcome.err().contains("did not begin"));
 }
 
 #[test]

@@ -15,7 +15,9 @@ static int number_of(aclrtStream stream)
 static void *feed(void *unused)
 {
     (void)unused;
-    pthread_setname_np(pthread_self(), "feeder");
+    const char *name = getenv("FEEDER");
+
+    pthread_setname_np(pthread_self(), name ? name : "feeder");
     fill_on_new_stream(1, FEEDS);
     return NULL;
 }

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::program::ProgramArgs;
 use super::record::{OutputFileArgs, RecorderArgs};
-use super::window::parse_positive_duration;
+use super::window::{AttachedWindowArgs, parse_positive_duration};
 
 #[derive(Debug, Args)]
 #[command(override_usage = "ascend-trace arm [OPTIONS] [--] APP [ARGS]...")]
@@ -31,6 +31,9 @@ pub(crate) struct AttachArgs {
     /// Detach after this time, such as 5s. Without it, Ctrl-C detaches
     #[arg(long, value_name = "DURATION", value_parser = parse_positive_duration)]
     pub(crate) duration: Option<Duration>,
+
+    #[command(flatten)]
+    pub(crate) window: AttachedWindowArgs,
 
     #[command(flatten)]
     pub(crate) recorder: RecorderArgs,

@@ -21,6 +21,9 @@ pub(crate) struct FilterArgs {
     skip: Vec<FilterValues>,
 }
 
+/// Bytes of a thread's name that the kernel keeps.
+const THREAD_NAME_BYTES: usize = 15;
+
 /// The values of one option.
 #[derive(Clone, Debug)]
 struct FilterValues {
@@ -66,11 +69,19 @@ fn check(subject: Subject, value: &str) -> Result<(), String> {
     let line = format!("only {}={value}", subject.word());
     if Filters::of_lines([line.as_str()]).is_none() {
         return Err(match subject.is_named() {
-            true => format!("`{value}` is no name: letters, digits, signs and `*`"),
+            true => format!(
+                "`{value}` is no name: a name has no control characters, and `*` means any characters"
+            ),
             false => {
                 format!("`{value}` is no number, such as 3, and no range of numbers, such as 0-3")
             }
         });
+    }
+    let bytes = value.bytes().filter(|it| *it != b'*').count();
+    if subject == Subject::Thread && bytes > THREAD_NAME_BYTES {
+        return Err(format!(
+            "`{value}` has more than the {THREAD_NAME_BYTES} bytes of a thread's name: use the first ones, and `*`"
+        ));
     }
     if subject == Subject::Call && !may_match(&line, value) {
         return Err(format!(
@@ -133,7 +144,16 @@ mod tests {
             let error = values(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
         }
-        assert!(values("call=aclnnNew*").is_ok());
+        for text in ["call=aclnnNew*", "thread=läufer*", "thread=加载"] {
+            assert!(values(text).is_ok(), "{text}");
+        }
+        for (text, expected) in [
+            ("thread=a\nb", "no name"),
+            ("thread=pt_autograd_threads", "more than the 15 bytes"),
+        ] {
+            let error = values(text).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -182,6 +182,11 @@ pub(crate) struct MetricsArgs {
 }
 
 impl MetricsArgs {
+    /// Whether requests by HTTP can control the recording.
+    pub(crate) fn takes_requests(&self) -> bool {
+        self.metrics_token.is_some()
+    }
+
     /// The requested endpoint.
     pub(crate) fn wanted(self) -> Option<MetricsOptions> {
         Some(MetricsOptions {

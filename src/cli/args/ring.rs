@@ -19,14 +19,14 @@ pub(crate) struct RingArgs {
     ring: Option<Retention>,
 
     /// With --ring: take a snapshot, a trace file that stays, when this happens. EVENT is `call-error`, `stall>100ms`
-    /// (a long wait), `step>1.5x` (a slow step), `signal=USR2` (sent to the tool), `exit!=0` or `watchdog 60s`. May be
-    /// given several times
+    /// (a long wait), `step>1.5x` (a slow step), `signal=USR2` (sent to the tool), `exit!=0`, `watchdog 60s` or `http`
+    /// (a request, see --metrics-token). May be given several times
     #[arg(long, value_name = "EVENT", value_parser = event, requires = "ring")]
     on: Vec<Event>,
 
-    /// With --on: record for this time after the event, before the snapshot is taken
-    #[arg(long, value_name = "DURATION", value_parser = time, default_value = "1s", requires = "ring")]
-    after: Duration,
+    /// With --on: record for this time after the event, before the snapshot is taken [default: 1s]
+    #[arg(long, value_name = "DURATION", value_parser = time, requires = "ring")]
+    after: Option<Duration>,
 
     /// With --ring: the number of snapshots that stay [default: 10]. With --roll: the number of files that stay [default: all]. A
     /// further one replaces the oldest
@@ -48,15 +48,30 @@ enum Event {
     Signal(i32),
     FailedExit,
     Watchdog(Duration),
+    /// A request by HTTP.
+    Http,
 }
 
 /// Snapshots that stay.
 const SNAPSHOTS: usize = 10;
+/// From an event to its snapshot.
+const AFTER: Duration = Duration::from_secs(1);
 
 impl RingArgs {
     /// The number of files or snapshots that stay.
     pub(crate) fn keep(&self) -> Option<usize> {
         self.keep.map(|it| it as usize)
+    }
+
+    /// Whether there are options of a ring without a ring. The parser accepts them with `--roll`, which forbids a ring.
+    pub(crate) fn lacks_ring(&self) -> bool {
+        let has_options = !self.on.is_empty() || self.after.is_some() || self.together.is_some();
+        has_options && self.ring.is_none()
+    }
+
+    /// Whether the user expects requests by HTTP.
+    pub(crate) fn needs_http(&self) -> bool {
+        self.on.contains(&Event::Http)
     }
 
     /// Whether there is a ring.
@@ -76,13 +91,15 @@ impl RingArgs {
                 Event::FailedExit => rules.failed_exit = true,
                 Event::Signal(signal) => signals.push(signal),
                 Event::Watchdog(time) => watchdog = Some(time),
+                // Requests take snapshots in any case.
+                Event::Http => {}
             }
         }
         Some(RingPlan {
             options: RingOptions {
                 retention,
                 keep: self.keep.map_or(SNAPSHOTS, |it| it as usize),
-                after: self.after,
+                after: self.after.unwrap_or(AFTER),
                 rules,
             },
             signals,
@@ -159,10 +176,11 @@ fn event(text: &str) -> Result<Event, String> {
     match text {
         "call-error" => Ok(Event::CallError),
         "exit!=0" => Ok(Event::FailedExit),
+        "http" => Ok(Event::Http),
         "signal=USR1" | "signal=SIGUSR1" => Ok(Event::Signal(SIGUSR1)),
         "signal=USR2" | "signal=SIGUSR2" => Ok(Event::Signal(SIGUSR2)),
         _ => Err(
-            "it is call-error, stall>TIME, step>FACTORx, signal=USR2, exit!=0 or watchdog TIME"
+            "it is call-error, stall>TIME, step>FACTORx, signal=USR2, exit!=0, watchdog TIME or http"
                 .to_owned(),
         ),
     }
@@ -209,6 +227,7 @@ mod tests {
             ("step>1.5x median", Event::SlowStep(1.5)),
             ("signal=USR2", Event::Signal(SIGUSR2)),
             ("exit!=0", Event::FailedExit),
+            ("http", Event::Http),
             ("watchdog 60s", Event::Watchdog(ms(60_000))),
         ] {
             assert_eq!(event(text), Ok(expected), "{text}");

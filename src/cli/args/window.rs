@@ -36,6 +36,36 @@ pub(crate) struct WindowArgs {
     paused: bool,
 }
 
+/// The same for a recorder that attaches. Its time limit is that of the attachment.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct AttachedWindowArgs {
+    /// Begin to record after this time, such as 30s
+    #[arg(long, value_name = "DURATION", value_parser = parse_positive_duration, conflicts_with = "start_at")]
+    delay: Option<Duration>,
+
+    /// Start to record when this begins, in each process: `range=NAME`, `step=N`, `graph=N`, `call=FUNCTION#N` (counted from the
+    /// attachment on), or `signal=USR1` (sent to the tool)
+    #[arg(long, value_name = "WHAT", value_parser = border)]
+    start_at: Option<WindowBound>,
+
+    /// Record until this has happened, in each process
+    #[arg(long, value_name = "WHAT", value_parser = border)]
+    stop_at: Option<WindowBound>,
+}
+
+impl AttachedWindowArgs {
+    pub(crate) fn into_options(self) -> WindowOptions {
+        let window = WindowArgs {
+            delay: self.delay,
+            duration: None,
+            start_at: self.start_at,
+            stop_at: self.stop_at,
+            paused: false,
+        };
+        window.into_options()
+    }
+}
+
 /// One end of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WindowBound {

@@ -153,6 +153,9 @@ pub(crate) struct ProcessInfo {
     /// Number of the process in the recording: several processes may have the same pid.
     pub(crate) process: u32,
     pub(crate) pid: u32,
+    /// The pid where the recorder ran, of a process of another pid namespace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outer_pid: Option<u32>,
     pub(crate) parent_pid: u32,
     pub(crate) name: String,
     /// `null` where none is known.
@@ -435,6 +438,7 @@ fn processes(trace: &Trace, counts: &FileCounts) -> Vec<ProcessInfo> {
             ProcessInfo {
                 process: process.serial,
                 pid: process.pid,
+                outer_pid: Some(process.outer_pid).filter(|it| *it != 0),
                 parent_pid: process.parent_pid,
                 name: process.name.clone(),
                 rank: process.rank_number(),

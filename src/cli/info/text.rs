@@ -1,5 +1,7 @@
 //! `info` for people.
 
+use std::path::Path;
+
 use ascend_trace_recording::rows::SessionRow;
 use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::duration;
@@ -148,6 +150,17 @@ fn attached(session: &SessionRow) -> String {
     })
 }
 
+/// The recording around this one; empty for other recordings.
+fn outer(session: &SessionRow) -> String {
+    session.outer.as_ref().map_or_else(String::new, |it| {
+        let trace = match &it.trace {
+            Some(trace) => quoted_path(Path::new(trace)),
+            None => "its standard output".to_owned(),
+        };
+        format!("the recording of process {}: {trace}", it.pid)
+    })
+}
+
 /// The lost recorder in the place of which this one was started; empty for other recordings.
 fn continued(session: &SessionRow) -> String {
     session.continues.as_ref().map_or_else(String::new, |it| {
@@ -180,6 +193,7 @@ fn head(document: &InfoDocument) -> String {
         ("command", session.command.join(" ")),
         ("attached", attached(session)),
         ("continues", continued(session)),
+        ("inside", outer(session)),
         ("exit status", status),
         ("complete", document.head.text()),
         ("recorded", format!("{}, {length} long", session.start_time)),
@@ -234,8 +248,9 @@ fn head(document: &InfoDocument) -> String {
             ),
         ),
     ];
-    let is_known =
-        |row: &&(&str, String)| !["attached", "continues"].contains(&row.0) || !row.1.is_empty();
+    let is_known = |row: &&(&str, String)| {
+        !["attached", "continues", "inside"].contains(&row.0) || !row.1.is_empty()
+    };
     let mut text: String = rows
         .iter()
         .filter(is_known)
@@ -431,7 +446,10 @@ fn processes(document: &InfoDocument) -> TextTable {
     let since = |moment: i64| duration(moment - document.session.start_ns);
     TableRows::of(&document.processes)
         .right("process", |it| it.process)
-        .right("pid", |it| it.pid)
+        .right("pid", |it| match it.outer_pid {
+            None => it.pid.to_string(),
+            Some(outer) => format!("{} (here {outer})", it.pid),
+        })
         .right("parent", |it| it.parent_pid)
         .left("rank", |it| number(it.rank))
         .left("host", |it| it.host.clone())

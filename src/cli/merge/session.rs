@@ -47,6 +47,7 @@ pub(super) fn of(
             at => at.saturating_add(later),
         },
         kept: kept(inputs, alignment),
+        outer: None,
         hosts: hosts(alignment, notes, processes),
         ..own
     }

@@ -389,6 +389,56 @@ fn processes_with_one_pid_in_two_namespaces_are_distinguished() {
 }
 
 #[test]
+fn processes_of_another_namespace_have_both_pids() {
+    if !has_namespaces() {
+        return;
+    }
+    let burst = program("burst");
+    // The pid outside is that of the child of `unshare`.
+    let script = "unshare -rpf sh -c 'echo ready; read line; exec \"$0\" 1 300' \"$0\"";
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["-c", script, burst.to_str().unwrap()];
+    let mut command = recorder(
+        folder.path(),
+        &["-o", "t.atrace"],
+        Path::new("/bin/sh"),
+        &words,
+    );
+    let mut waiting = Waiting::start(&mut command);
+    waiting.until_ready();
+    let outside = processes_below(waiting.child.id());
+    waiting.end().expect(0);
+    let mut info = tool();
+    info.args(["info", "--json"])
+        .arg(folder.path().join("t.atrace"));
+    let info: Value = serde_json::from_str(&run(&mut info).expect(0).out()).unwrap();
+    let processes = info["processes"].as_array().unwrap();
+    let inner = processes.iter().find(|it| it["pid"] == 1).unwrap();
+    let outer = inner["outer_pid"].as_u64().unwrap();
+    assert!(outside.contains(&outer), "{outer}: {outside:?}");
+    // A process of the recorder's namespace has one pid.
+    let recording = Run::new(&burst).words(&["1", "3"]).traced();
+    assert!(
+        document(&recording)["processes"][0]
+            .get("outer_pid")
+            .is_none()
+    );
+}
+
+/// All processes that a process has started, and those that they have started.
+fn processes_below(pid: u32) -> Vec<u64> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    let children = children.unwrap_or_default();
+    let children = children.split_whitespace().map(|it| it.parse().unwrap());
+    let each = children.flat_map(|child: u32| {
+        let mut all = processes_below(child);
+        all.push(child.into());
+        all
+    });
+    each.collect()
+}
+
+#[test]
 fn namespaces_that_come_and_go_lose_nothing() {
     if !has_namespaces() {
         return;

@@ -70,6 +70,7 @@ fn trace(folder: &TempDir) -> PathBuf {
         name: EVIL.to_owned(),
         rank: "3".to_owned(),
         command: EVIL.to_owned(),
+        outer_pid: 0,
     };
     introduce(&mut writer, process, EVIL);
     for place in 0..2 {

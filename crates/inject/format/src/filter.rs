@@ -107,7 +107,7 @@ impl fmt::Display for Rule<'_> {
 
 /// Whether a rule can have this as a name.
 fn is_name(value: &str) -> bool {
-    !value.is_empty() && value.bytes().all(|it| it.is_ascii_graphic() || it == b' ')
+    !value.is_empty() && !value.chars().any(char::is_control)
 }
 
 /// The first and the last number of `3` or `0-7`.

@@ -1,7 +1,7 @@
 //! Reads the records of one channel, and hands each to the parts of the collector that it concerns.
 
 use ascend_trace_format::record::Record;
-use ascend_trace_recording::rows::Row;
+use ascend_trace_recording::rows::{ProcessRow, Row};
 use ascend_trace_ring::ChannelInfo;
 use ascend_trace_tables as tables;
 
@@ -24,8 +24,18 @@ impl Collector {
             .id_tables
             .origin(channel, info, &self.clock, &mut introduced);
         self.first.get_or_insert(origin);
-        for row in introduced {
-            if let Row::Process(row) = &row {
+        let outer_pid = self.liveness.outer_pid(info);
+        if let Some(pid @ 1..) = outer_pid
+            && let Some(row) = self.unplaced.remove(&origin.process)
+        {
+            self.file.push(&Row::Process(ProcessRow {
+                outer_pid: pid,
+                ..row
+            }));
+        }
+        for mut row in introduced {
+            if let Row::Process(row) = &mut row {
+                row.outer_pid = outer_pid.unwrap_or(0);
                 self.replace((info.namespace, info.pid), row);
             }
             self.file.push(&row);
@@ -37,6 +47,7 @@ impl Collector {
         let (moved, gauge, now) = (&mut self.moved, &self.gauge, clock::now());
         let costs = &mut self.costs;
         let hardware = &mut self.hardware;
+        let unplaced = &mut self.unplaced;
         costs.introduce(origin.process, origin.thread, origin.tid);
         let writer = (origin.process, origin.thread);
         let (mut calls, mut unreadable) = (0, 0);
@@ -94,11 +105,26 @@ impl Collector {
                             file.push_tables(tables);
                         }
                     }
-                    file.push(row);
+                    match (row, outer_pid) {
+                        (Row::Process(row), Some(outer_pid)) => {
+                            if outer_pid == 0 {
+                                unplaced.insert(row.process, row.clone());
+                            }
+                            file.push(&Row::Process(ProcessRow {
+                                outer_pid,
+                                ..row.clone()
+                            }));
+                        }
+                        (row, _) => file.push(row),
+                    }
                 }
                 Decoded::Other(record) => match &record {
                     Record::Lookup(record) => coverage.look_up(record),
-                    Record::Library(record) => coverage.load(record),
+                    Record::Library(record) => {
+                        if let Some(path) = coverage.load(record) {
+                            gauge.tell_library(path);
+                        }
+                    }
                     Record::Patch(record) => engine.patch(record),
                     Record::EngineFailure(record) => engine.fail(record),
                     Record::RangeBegin(record) => ranges

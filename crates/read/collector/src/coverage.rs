@@ -1,7 +1,7 @@
 //! Which calls were intercepted, and how: collected during the recording, reported at its end.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ascend_trace_format::api::Function;
 use ascend_trace_format::record::{Lookup, kinds};
@@ -59,12 +59,12 @@ impl Coverage {
         }
     }
 
-    /// A process has loaded a library.
-    pub(crate) fn load(&mut self, record: &kinds::Library<'_>) {
-        if !record.path.is_empty() {
-            let path: String = string(record.path);
-            self.libraries.insert(PathBuf::from(path));
-        }
+    /// A process has loaded a library. Returns its path if it is a new one.
+    pub(crate) fn load(&mut self, record: &kinds::Library<'_>) -> Option<PathBuf> {
+        let path: String = string(record.path);
+        let path = PathBuf::from(path);
+        let is_new = !record.path.is_empty() && self.libraries.insert(path.clone());
+        is_new.then_some(path)
     }
 }
 
@@ -163,6 +163,11 @@ impl Coverage {
             refused,
         }
     }
+}
+
+/// Whether the library at `path` is the software runtime.
+pub fn is_software(path: &Path) -> bool {
+    exports::of(path).iter().any(|it| it.name == SOFTWARE)
 }
 
 /// The number of the function with this name.

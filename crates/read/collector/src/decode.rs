@@ -245,6 +245,8 @@ fn process_row(
         name: process_name::name(string(record.name), &command),
         rank: string(record.rank),
         command,
+        // The collector adds it.
+        outer_pid: 0,
     }
 }
 
@@ -480,6 +482,7 @@ mod tests {
             name: "train".into(),
             rank: "3".into(),
             command: String::new(),
+            outer_pid: 0,
         };
         assert_eq!(process, Some(Row::Process(expected)));
         let stream = row_of(&kinds::Stream {

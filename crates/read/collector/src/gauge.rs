@@ -1,5 +1,6 @@
 //! Recorded amounts up to now, for observers: they may not be in the file yet.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -21,6 +22,15 @@ pub struct WriteFailure {
     pub error: String,
     pub calls: u64,
     pub others: u64,
+}
+
+/// Records in memory that wait until the trace file can be written again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingRecords {
+    /// The reason of the system.
+    pub error: String,
+    /// Packed, as they will be in the file.
+    pub bytes: u64,
 }
 
 /// When something moved last. Nanoseconds of the host's clock; 0: nothing has been recorded.
@@ -52,6 +62,8 @@ pub struct Gauge {
     moved_ns: AtomicI64,
     failed: Mutex<Vec<FailedCall>>,
     unwritten: Mutex<Option<WriteFailure>>,
+    waiting: Mutex<Option<WaitingRecords>>,
+    libraries: Mutex<Vec<PathBuf>>,
 }
 
 impl Gauge {
@@ -89,6 +101,36 @@ impl Gauge {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         unwritten.clone()
+    }
+
+    /// This many bytes of records wait for room; none if nothing waits.
+    pub(crate) fn tell_waiting(&self, known: Option<(&str, u64)>) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        *waiting = known.map(|(error, bytes)| WaitingRecords {
+            error: error.to_owned(),
+            bytes,
+        });
+    }
+
+    /// A process has loaded a library of AscendCL.
+    pub(crate) fn tell_library(&self, path: PathBuf) {
+        let mut all = self
+            .libraries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.push(path);
+    }
+
+    /// The libraries of AscendCL that processes have loaded.
+    pub fn libraries(&self) -> Vec<PathBuf> {
+        let all = self.libraries.lock();
+        all.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Records that wait for room in the file.
+    pub fn waiting(&self) -> Option<WaitingRecords> {
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.clone()
     }
 
     pub(crate) fn tell_moved(&self, called_ns: i64, any_ns: i64) {

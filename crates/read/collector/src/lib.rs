@@ -103,6 +103,8 @@ pub struct Collector {
     ended: BTreeMap<u32, i64>,
     /// The last one of each pid, by namespace.
     images: BTreeMap<(u64, u32), u32>,
+    /// Processes of other pid namespaces with a pid here that is not known yet.
+    unplaced: BTreeMap<u32, ProcessRow>,
     costs: ThreadCosts,
     hardware: Hardware,
     without_channel: u64,
@@ -145,6 +147,7 @@ impl Collector {
             moved: ActivityTracker::default(),
             ended: BTreeMap::new(),
             images: BTreeMap::new(),
+            unplaced: BTreeMap::new(),
             costs: ThreadCosts::default(),
             hardware: Hardware::default(),
             without_channel: 0,
@@ -311,6 +314,7 @@ impl Collector {
     /// Notes an end once, and again when it turns out to have been earlier: a program that replaces another is met
     /// after that one was found gone.
     fn end_process(&mut self, process: u32, end_ns: i64) {
+        self.unplaced.remove(&process);
         if self.ended.get(&process).is_none_or(|known| end_ns < *known) {
             self.ended.insert(process, end_ns);
             self.file

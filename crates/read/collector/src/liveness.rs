@@ -163,6 +163,13 @@ impl Liveness {
         matches!(known, Some(WatchState::Watched | WatchState::Polled { .. }))
     }
 
+    /// The pid here of a process of another pid namespace, as of the last look; 0 where it is not known. `None` for a process of
+    /// our namespace.
+    pub(crate) fn outer_pid(&self, info: ChannelInfo) -> Option<u32> {
+        let is_elsewhere = ![0, self.namespace].contains(&info.namespace) && self.namespace != 0;
+        is_elsewhere.then(|| self.nested.outer(info.pid, info.namespace).unwrap_or(0))
+    }
+
     /// Finds a process that is seen for the first time.
     fn meet(&mut self, member: ProcessKey, now: i64) -> WatchState {
         let is_own = member.namespace == self.namespace;

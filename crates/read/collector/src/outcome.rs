@@ -98,6 +98,8 @@ pub struct RecordingOutcome {
     pub processes: usize,
     /// Processes that outlived the program; the recording has ended for them.
     pub still_running: usize,
+    /// The window of the recording has begun: in a process, by the clock, or by a request.
+    pub has_begun: bool,
     /// When the recording ended, if that was before the program.
     pub stopped_ns: Option<i64>,
     /// What became of the file; `None` if the thread that writes it failed.
@@ -119,6 +121,7 @@ impl RecordingOutcome {
             nested: Vec::new(),
             processes: 0,
             still_running: 0,
+            has_begun: true,
             stopped_ns: None,
             stored: None,
             counts: RecordingCounts::default(),

@@ -57,6 +57,13 @@ impl RingOptions {
     }
 }
 
+/// From a failure to the next attempt, at first and at last.
+const FIRST_RETRY_NS: i64 = 1_000_000_000;
+const LAST_RETRY_NS: i64 = 300_000_000_000;
+
+/// A shorter file is not shortened for want of room.
+const SHORTEST: u64 = 32 << 10;
+
 /// A batch in the file: where it begins, and when it was written. It has the calls that ended before that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct BatchPlace {
@@ -78,9 +85,14 @@ pub(crate) struct Ring {
     /// From when on batches are needed for a snapshot that is not due yet.
     held_ns: Option<i64>,
     rewriting: Option<Rewriting>,
-    /// After a failure, the file grows to this length before the next attempt.
-    retry_bytes: u64,
+    /// After a failure, the time of the next attempt, and the time until then.
+    retry_ns: i64,
+    retry_after_ns: i64,
+    /// A message has said that the file keeps less than is wanted.
+    is_short: bool,
     snapshots: Vec<JoinHandle<()>>,
+    /// Number of the last snapshot, which is in its name.
+    taken: u32,
 }
 
 impl Ring {
@@ -101,8 +113,11 @@ impl Ring {
             since_ns: None,
             held_ns: None,
             rewriting: None,
-            retry_bytes: 0,
+            retry_ns: i64::MIN,
+            retry_after_ns: 0,
+            is_short: false,
             snapshots: Vec::new(),
+            taken: 0,
         }
     }
 
@@ -133,19 +148,33 @@ impl Ring {
     /// Shortens the file if that is due, or goes on with that.
     pub(crate) fn turn(&mut self, writer: &mut ChunkWriter<TraceOutput>, now: i64) {
         if self.rewriting.as_ref().is_some_and(Rewriting::is_done) {
-            self.adopt(writer);
+            self.adopt(writer, now);
         }
         if self.rewriting.is_none()
-            && let Some(first) = self.cut(writer.length(), now)
+            && let Some(first) = self.cut(writer.length(), writer.output().room(), now)
         {
-            self.rewrite(writer, first);
+            self.rewrite(writer, first, now);
         }
     }
 
     /// The recording ends: waits for a new file that is being written.
     pub(crate) fn finish(&mut self, writer: &mut ChunkWriter<TraceOutput>) {
         if self.rewriting.is_some() {
-            self.adopt(writer);
+            self.adopt(writer, i64::MAX);
+        }
+    }
+
+    /// The file cannot be written: a new one that is complete gives its room back.
+    pub(crate) fn make_room(&mut self) {
+        if self.rewriting.as_ref().is_some_and(Rewriting::is_done) {
+            self.abandon();
+        }
+    }
+
+    /// A new file is given up.
+    pub(crate) fn abandon(&mut self) {
+        if let Some(rewriting) = self.rewriting.take() {
+            rewriting.remove();
         }
     }
 
@@ -157,9 +186,9 @@ impl Ring {
         }
     }
 
-    /// The number of batches to drop, if the file is too long.
-    fn cut(&self, length: u64, now: i64) -> Option<usize> {
-        if length < self.retry_bytes {
+    /// The number of batches to drop, if the file is too long. `room` is that of the file system, as far as it is known.
+    fn cut(&mut self, length: u64, room: Option<u64>, now: i64) -> Option<usize> {
+        if now < self.retry_ns {
             return None;
         }
         let first = self.batches.front()?;
@@ -180,8 +209,40 @@ impl Ring {
             }),
         };
         // The last batch stays.
-        let dropped = dropped?.min(self.batches.len() - 1);
-        (dropped > 0).then_some(dropped)
+        let last = self.batches.len() - 1;
+        let dropped = dropped.map(|it| it.min(last));
+        let dropped = match room {
+            Some(room) => self.fitting(dropped, length, room),
+            None => dropped,
+        };
+        dropped.map(|it| it.min(last)).filter(|it| *it > 0)
+    }
+
+    /// The number of batches to drop so that a copy of the others fits on the disk, and the disk does not become full.
+    fn fitting(&mut self, dropped: Option<usize>, length: u64, room: u64) -> Option<usize> {
+        // The file grows while a part of it is copied.
+        let most = room / 4 * 3;
+        let place = dropped
+            .and_then(|it| self.batches.get(it))
+            .map(|it| it.place);
+        let is_fitting = place.is_some_and(|it| length.saturating_sub(it) <= most);
+        let is_tight = length >= SHORTEST && room < length;
+        if is_fitting || (dropped.is_none() && !is_tight) {
+            return dropped;
+        }
+        // Less would be left than what a full disk keeps: records wait in memory. So does data for a snapshot.
+        let part = most.min(length / 2);
+        if part < length / 8 || self.held_ns.is_some() {
+            return None;
+        }
+        if !self.is_short {
+            self.is_short = true;
+            let path = self.path.display();
+            (self.say)(&format!(
+                "{path} keeps less than --ring says: its disk has little room"
+            ));
+        }
+        Some(self.batches.partition_point(|it| it.place < length - part))
     }
 
     /// The part of the file from a batch on, and from when on it has everything.
@@ -204,14 +265,15 @@ impl Ring {
     }
 
     /// The file could not be shortened.
-    fn failed(&mut self, error: &anyhow::Error, length: u64) {
+    fn failed(&mut self, error: &anyhow::Error, now: i64) {
         let path = self.path.display();
-        if self.retry_bytes == 0 {
+        if self.retry_after_ns == 0 {
             (self.say)(&format!(
                 "cannot shorten {path}: {error:#}; it grows until that is possible"
             ));
         }
-        self.retry_bytes = length.saturating_add(length / 4).max(1);
+        self.retry_after_ns = (self.retry_after_ns * 2).clamp(FIRST_RETRY_NS, LAST_RETRY_NS);
+        self.retry_ns = now.saturating_add(self.retry_after_ns);
     }
 }
 

@@ -11,8 +11,12 @@ use crate::switchboard::Switchboard;
 #[derive(Debug, Default)]
 pub(crate) struct SnapshotSchedule {
     waiting: Option<(SnapshotRequest, i64)>,
-    /// Events before this time are in the last snapshot, or shortly after it.
+    /// The last snapshot has everything until then.
+    taken_ns: i64,
+    /// Until then, events of rules take no further snapshot.
     rests_until: i64,
+    /// An event of that rest. No snapshot has it, so it gets one after the rest. The ring keeps it until then.
+    resting: Option<SnapshotRequest>,
 }
 
 impl SnapshotSchedule {
@@ -26,9 +30,12 @@ impl SnapshotSchedule {
     ) {
         let Some(options) = file.ring() else { return };
         if self.waiting.is_none()
-            && let Some(request) = board.take_wanted()
-            && (request.origin.is_always_taken() || request.at_ns >= self.rests_until)
+            && let Some(mut request) = self.next(board.take_wanted(), file, now)
         {
+            // A snapshot for another reason has the event of the rest as well.
+            if let Some(resting) = self.resting.take() {
+                request.reason = format!("{}; {}", request.reason, resting.reason);
+            }
             let after = i64::try_from(options.after.as_nanos()).unwrap_or(i64::MAX);
             file.hold(request.at_ns);
             if request.origin.is_local() {
@@ -38,12 +45,34 @@ impl SnapshotSchedule {
             self.waiting = Some((request, due));
         }
         if let Some((request, _)) = self.waiting.take_if(|(_, due)| *due <= now) {
+            self.taken_ns = now;
             self.rests_until = now.saturating_add(options.pause_ns());
             let is_marked = request.origin == SnapshotOrigin::Program;
             let mark = first.filter(|_| !is_marked);
             let mark = mark.map(|origin| event_mark(&request, origin));
             file.snapshot(request, mark);
         }
+    }
+
+    /// The snapshot to begin with now.
+    fn next(
+        &mut self,
+        wanted: Option<SnapshotRequest>,
+        file: &Recorder,
+        now: i64,
+    ) -> Option<SnapshotRequest> {
+        let Some(request) = wanted else {
+            return self.resting.take_if(|_| now >= self.rests_until);
+        };
+        if request.origin.is_always_taken() || request.at_ns >= self.rests_until {
+            return Some(request);
+        }
+        // The last snapshot has an event that came before it.
+        if request.at_ns > self.taken_ns && self.resting.is_none() {
+            file.hold(request.at_ns);
+            self.resting = Some(request);
+        }
+        None
     }
 
     /// Takes the last one: nothing follows any more.
@@ -55,9 +84,13 @@ impl SnapshotSchedule {
         status: i32,
     ) {
         let is_wanted = file.ring().is_some_and(|it| it.rules.failed_exit);
-        if is_wanted && status != 0 && self.waiting.is_none() {
+        if is_wanted && status != 0 {
             let reason = format!("the program ended with status {status}");
-            board.want_snapshot(&reason, SnapshotOrigin::Recording);
+            match &mut self.waiting {
+                // It has the end as well.
+                Some((request, _)) => request.reason = format!("{}; {reason}", request.reason),
+                None => board.want_snapshot(&reason, SnapshotOrigin::Recording),
+            }
         }
         self.turn(board, file, first, i64::MAX);
     }

@@ -4,6 +4,7 @@
 //! Whatever goes wrong with the file, the traced program runs on: rows that cannot be stored any more
 //! are counted.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::PathBuf;
@@ -26,6 +27,11 @@ use crate::Notify;
 /// collector waits, the channels fill up, and what then finds no room is counted as lost there.
 const QUEUE: usize = 16;
 
+/// Bytes that wait in memory while the disk is full.
+const MOST_WAITING: usize = 64 << 20;
+/// Time between two attempts to write them.
+const RETRY_NS: i64 = 500_000_000;
+
 /// The file, where a write that fails half way leaves nothing behind.
 #[derive(Debug)]
 pub(super) struct TraceOutput {
@@ -33,6 +39,12 @@ pub(super) struct TraceOutput {
     /// Bytes that were written whole; of a regular file also its length.
     sound: u64,
     truncates: bool,
+    /// Bytes after those that the file does not take now, such as on a full disk.
+    waiting: Vec<u8>,
+    /// Bytes that may wait. Without any, a write that fails is an error.
+    most_waiting: usize,
+    /// The system's reason for the wait.
+    refusal: Option<i32>,
 }
 
 /// A batch in the file: the last one is removed again where the end has no room.
@@ -53,7 +65,63 @@ impl TraceOutput {
             file,
             sound: 0,
             truncates: owned && is_regular,
+            waiting: Vec::new(),
+            most_waiting: 0,
+            refusal: None,
         }
+    }
+
+    /// Bytes in the file.
+    pub(super) fn sound(&self) -> u64 {
+        self.sound
+    }
+
+    /// Bytes that the file system has left for this user; none where it does not say it.
+    pub(super) fn room(&self) -> Option<u64> {
+        let known = rustix::fs::fstatvfs(&self.file).ok()?;
+        known.f_bavail.checked_mul(known.f_frsize)
+    }
+
+    fn waits(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Why bytes wait.
+    fn refusal(&self) -> io::Error {
+        self.refusal.map_or_else(
+            || io::ErrorKind::StorageFull.into(),
+            io::Error::from_raw_os_error,
+        )
+    }
+
+    /// Writes the bytes that wait.
+    fn try_again(&mut self) -> io::Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let written = self.put(&waiting);
+        if written.is_err() {
+            self.waiting = waiting;
+        }
+        written
+    }
+
+    /// Lets bytes wait, if there is room for them.
+    fn wait(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.waiting.len() + bytes.len() > self.most_waiting {
+            return Err(self.refusal());
+        }
+        self.waiting.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let written = self.file.write_all(bytes);
+        match &written {
+            Ok(()) => self.sound += bytes.len() as u64,
+            // If this fails too, readers skip the torn end.
+            Err(_) if self.truncates => drop(self.shorten(self.sound)),
+            Err(_) => {}
+        }
+        written
     }
 
     /// The same file, for reading.
@@ -76,14 +144,16 @@ impl Write for TraceOutput {
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let written = self.file.write_all(bytes);
-        match &written {
-            Ok(()) => self.sound += bytes.len() as u64,
-            // If this fails too, readers skip the torn end.
-            Err(_) if self.truncates => drop(self.shorten(self.sound)),
-            Err(_) => {}
+        if self.waits() {
+            return self.wait(bytes);
         }
-        written
+        match self.put(bytes) {
+            Err(error) if self.truncates && self.most_waiting > 0 => {
+                self.refusal = error.raw_os_error();
+                self.wait(bytes).map_err(|_| error)
+            }
+            written => written,
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -140,6 +210,8 @@ impl Storage {
             stored: StorageResult::default(),
             unsaid: LossRow::default(),
             last: None,
+            waiting: VecDeque::new(),
+            retry_ns: 0,
         };
         let thread = std::thread::Builder::new()
             .name("writer".into())
@@ -188,6 +260,10 @@ struct BatchWriter {
     unsaid: LossRow,
     /// The last batch in the file.
     last: Option<LastBatch>,
+    /// Batches that the file does not take now.
+    waiting: VecDeque<LastBatch>,
+    /// When to try to write them again.
+    retry_ns: i64,
 }
 
 impl BatchWriter {
@@ -225,17 +301,23 @@ impl BatchWriter {
 
     fn rows(&mut self, batch: &RowBatch) {
         if self.failure.is_none() {
-            let before = self.writer.output().sound;
+            self.try_again(false);
+            let before = self.writer.length();
+            self.writer.output_mut().most_waiting = MOST_WAITING;
             match self.writer.write(batch) {
                 Ok(()) => {
-                    self.last = Some(LastBatch {
+                    let last = LastBatch {
                         before,
                         calls: batch.calls(),
                         others: batch.others(),
                         lost: batch.lost(),
-                    });
+                    };
                     self.written.rows += batch.calls() + batch.others();
                     self.written.batches += 1;
+                    if self.writer.output().waits() {
+                        return self.wait(last);
+                    }
+                    self.last = Some(last);
                     self.turn_ring(before);
                     self.turn_roll();
                     return;
@@ -250,6 +332,63 @@ impl BatchWriter {
         let error = self.failure.as_deref().unwrap_or_default();
         self.gauge
             .tell_unwritten(error, (batch.calls(), batch.others()));
+    }
+
+    /// A batch waits for room in the file.
+    fn wait(&mut self, batch: LastBatch) {
+        let output = self.writer.output();
+        let (error, bytes) = (output.refusal(), output.waiting.len() as u64);
+        if self.waiting.is_empty() {
+            let name = name(self.path.as_deref());
+            (self.say)(&format!(
+                "cannot write to {name} now: {error}; up to {} MiB of records wait in memory until that is possible",
+                MOST_WAITING >> 20
+            ));
+            self.retry_ns = clock::now().saturating_add(RETRY_NS);
+        }
+        self.gauge.tell_waiting(Some((&error.to_string(), bytes)));
+        if let Some(ring) = &mut self.ring {
+            ring.wrote(batch.before, clock::now());
+        }
+        self.waiting.push_back(batch);
+    }
+
+    /// Writes what waits for room, if it is time for that.
+    fn try_again(&mut self, is_forced: bool) {
+        let now = clock::now();
+        let is_due = is_forced || now >= self.retry_ns;
+        if self.waiting.is_empty() || !is_due {
+            return;
+        }
+        self.retry_ns = now.saturating_add(RETRY_NS);
+        self.ring.iter_mut().for_each(Ring::make_room);
+        if self.writer.output_mut().try_again().is_err() {
+            return;
+        }
+        self.last = self.waiting.pop_back().filter(|_| self.ring.is_none());
+        self.waiting.clear();
+        self.gauge.tell_waiting(None);
+        if self.failure.is_none() {
+            let name = name(self.path.as_deref());
+            (self.say)(&format!("{name} is written again, and nothing was lost"));
+        }
+    }
+
+    /// What waits for room is lost.
+    fn drop_waiting(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        if self.failure.is_none() {
+            let error = self.writer.output().refusal();
+            self.give_up(&error);
+        }
+        for batch in self.waiting.drain(..) {
+            self.unsaid.add(&batch.lost);
+            self.stored.lost_calls += batch.calls;
+            self.stored.lost_others += batch.others;
+        }
+        self.writer.shorten(|output| output.waiting.clear());
     }
 
     /// A batch was written at `place`: the file may be long enough to be shortened.
@@ -273,6 +412,7 @@ impl BatchWriter {
     }
 
     fn snapshot(&mut self, request: SnapshotRequest, mark: Option<RangeRow>) {
+        self.try_again(true);
         if let Some(ring) = &mut self.ring {
             ring.snapshot(&self.writer, request, mark, clock::now());
         }
@@ -281,9 +421,16 @@ impl BatchWriter {
     /// After a failure the end of the file says which rows are missing. If it has no room for that, the
     /// last batch is removed.
     fn end(&mut self, end: &EndRow) {
+        self.try_again(true);
+        // From now on, a failure is one.
+        self.writer.output_mut().most_waiting = 0;
         if let Some(ring) = &mut self.ring {
-            ring.finish(&mut self.writer);
+            match self.writer.output().waits() {
+                true => ring.abandon(),
+                false => ring.finish(&mut self.writer),
+            }
         }
+        self.drop_waiting();
         let written = self.writer.write(&self.last_rows(end));
         let Err(error) = written else { return };
         if self.failure.is_none() {
@@ -381,6 +528,8 @@ mod tests {
             stored: StorageResult::default(),
             unsaid: LossRow::default(),
             last: None,
+            waiting: VecDeque::new(),
+            retry_ns: 0,
         }
     }
 
@@ -432,6 +581,69 @@ mod tests {
         store.end(&end());
         assert_eq!(store.stored.lost_calls, 7);
         is_whole(&path);
+    }
+
+    /// A file that can be read only has the effect of a full disk.
+    fn fill_the_disk(store: &mut BatchWriter, path: &Path, is_full: bool) {
+        let mut options = File::options();
+        let mut file = options.read(true).write(!is_full).open(path).unwrap();
+        let output = store.writer.output_mut();
+        file.seek(SeekFrom::Start(output.sound)).unwrap();
+        output.file = file;
+        store.retry_ns = 0;
+    }
+
+    #[test]
+    fn records_wait_while_the_disk_is_full_and_are_written_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.atrace");
+        let mut store = store(&path);
+        store.rows(&calls(10));
+        fill_the_disk(&mut store, &path, true);
+        store.rows(&calls(7));
+        fill_the_disk(&mut store, &path, true);
+        store.rows(&calls(5));
+        assert!(store.failure.is_none() && store.waiting.len() == 2);
+        assert!(store.gauge.waiting().unwrap().bytes > 0);
+        fill_the_disk(&mut store, &path, false);
+        store.rows(&calls(3));
+        assert_eq!(store.gauge.waiting(), None);
+        store.end(&end());
+        let (trace, warnings) = opened(&path).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(trace.calls().len(), 10 + 7 + 5 + 3);
+        assert_eq!(trace.losses().calls, 0);
+    }
+
+    #[test]
+    fn records_that_wait_at_the_end_are_counted_as_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.atrace");
+        let mut store = store(&path);
+        store.rows(&calls(10));
+        fill_the_disk(&mut store, &path, true);
+        store.rows(&calls(12));
+        store.try_again(true);
+        store.drop_waiting();
+        assert_eq!(store.stored.lost_calls, 12);
+        // There is room for the end again.
+        fill_the_disk(&mut store, &path, false);
+        store.end(&end());
+        is_whole(&path);
+    }
+
+    #[test]
+    fn more_than_may_wait_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let mut output = TraceOutput::new(File::create(&path).unwrap(), true);
+        output.most_waiting = 8;
+        output.file = File::open(&path).unwrap();
+        assert!(output.write_all(b"12345").is_ok() && output.waits());
+        assert!(output.write_all(b"6789").is_err());
+        output.file = File::create(&path).unwrap();
+        output.try_again().unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"12345");
     }
 
     #[test]

@@ -287,7 +287,8 @@ impl ClockedWindow {
         }
     }
 
-    fn has_begun(&self, board: &Switchboard, begun: u32) -> bool {
+    /// Whether the recording has begun: at once, by the clock, by a request, or in a process.
+    pub(crate) fn has_begun(&self, board: &Switchboard, begun: u32) -> bool {
         let clock = &self.clock;
         let waits = clock.delay.is_some() || clock.waits_for_signal || clock.waits_for_processes;
         !waits || begun > 0 || board.has_begun.load(SeqCst)

@@ -348,7 +348,13 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 /// Gives a file a name, with a number if it is taken. Returns the name.
 pub(super) fn take_free_name(from: &Path, wanted: &Path) -> io::Result<PathBuf> {
-    for candidate in (1..TRIES).map(|number| numbered(wanted, number)) {
+    take_free_number(from, wanted, 1)
+}
+
+/// The same, with this number or a larger one. The number 1 is not in the name.
+pub(super) fn take_free_number(from: &Path, wanted: &Path, first: u32) -> io::Result<PathBuf> {
+    let numbers = first..first.saturating_add(TRIES);
+    for candidate in numbers.map(|number| numbered(wanted, number)) {
         match rename_without_replacing(from, &candidate) {
             Ok(()) => return Ok(candidate),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -83,6 +83,8 @@ pub struct Process {
     pub serial: u32,
     pub pid: u32,
     pub parent_pid: u32,
+    /// The pid where the recorder ran, if that was in another pid namespace; else 0.
+    pub outer_pid: u32,
     pub begin_ns: i64,
     /// When it had ended; `None` if it outlived the recording, or was not seen to end.
     pub end_ns: Option<i64>,

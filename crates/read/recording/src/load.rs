@@ -307,6 +307,7 @@ impl TraceBuilder {
             serial: row.process,
             pid: row.pid,
             parent_pid: row.parent_pid,
+            outer_pid: row.outer_pid,
             begin_ns: row.begin_ns,
             // A process gets another row when its name changes.
             end_ns: self.trace.processes[id.index()].end_ns,

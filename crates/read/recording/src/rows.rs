@@ -188,6 +188,8 @@ verbatim_records! { rows {
             /// the words that it was started with, a zero byte between two; ends with `…` when there was more
             /// than the recorder keeps
             command: String,
+            /// its pid where the recorder runs, if its pid namespace is another one; 0 otherwise, and where that is not known
+            outer_pid: u32 as later,
         }
 
         /// A traced thread.

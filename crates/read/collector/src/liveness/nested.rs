@@ -48,6 +48,11 @@ impl NestedProcesses {
         self.known(pid, namespace)
     }
 
+    /// The pid here of a process, as of the last look.
+    pub(super) fn outer(&self, pid: u32, namespace: u64) -> Option<u32> {
+        self.pids.get(&(pid, namespace)).copied()
+    }
+
     /// The next search looks again.
     pub(super) fn look_again(&mut self) {
         self.looked_ns = None;

@@ -31,6 +31,13 @@ pub(super) struct NewFile {
 }
 
 impl Rewriting {
+    /// Gives the new file up.
+    pub(super) fn remove(self) {
+        if let Ok(Ok(new)) = self.thread.join() {
+            let _ = fs::remove_file(new.path);
+        }
+    }
+
     pub(super) fn is_done(&self) -> bool {
         self.thread.is_finished()
     }
@@ -65,7 +72,7 @@ pub(super) fn write_part(
 
 impl Ring {
     /// Begins to write a file without the first `dropped` batches.
-    pub(super) fn rewrite(&mut self, writer: &ChunkWriter<TraceOutput>, dropped: usize) {
+    pub(super) fn rewrite(&mut self, writer: &ChunkWriter<TraceOutput>, dropped: usize, now: i64) {
         let end = writer.length();
         let (range, since_ns) = self.part(dropped, end);
         let session = self.session_since(since_ns);
@@ -85,12 +92,12 @@ impl Ring {
                     since_ns,
                 });
             }
-            Err(error) => self.failed(&error.into(), end),
+            Err(error) => self.failed(&error.into(), now),
         }
     }
 
     /// Goes on with the new file.
-    pub(super) fn adopt(&mut self, writer: &mut ChunkWriter<TraceOutput>) {
+    pub(super) fn adopt(&mut self, writer: &mut ChunkWriter<TraceOutput>, now: i64) {
         let Some(rewriting) = self.rewriting.take() else {
             return;
         };
@@ -101,9 +108,10 @@ impl Ring {
         match taken {
             Ok(()) => {
                 self.since_ns = since_ns;
-                self.retry_bytes = 0;
+                self.retry_after_ns = 0;
+                self.retry_ns = i64::MIN;
             }
-            Err(error) => self.failed(&error, writer.length()),
+            Err(error) => self.failed(&error, now),
         }
     }
 

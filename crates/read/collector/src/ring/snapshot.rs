@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ascend_trace_recording::file::{ChunkWriter, Encoder, TrimRange};
 use ascend_trace_recording::rows::{EndRow, KeptRow, RangeRow, Row, SessionRow, SnapshotRow};
+use ascend_trace_recording::text::plain;
 
 use super::rewrite::write_part;
 use super::{Ring, input_of};
@@ -64,6 +65,8 @@ struct SnapshotJob {
     path: PathBuf,
     /// Marks the event, on the thread that was recorded first.
     mark: Option<RangeRow>,
+    /// Its number in the recording, from 1.
+    number: u32,
     end_ns: i64,
     keep: usize,
     board: Arc<Switchboard>,
@@ -80,10 +83,20 @@ impl Ring {
         now: i64,
     ) {
         self.held_ns = None;
+        self.taken = self.taken.saturating_add(1);
         self.snapshots.retain(|it| !it.is_finished());
         let begin = self.begin_ns(request.at_ns);
-        let first = self.batches.partition_point(|it| it.at_ns < begin);
-        let (range, since_ns) = self.part(first, writer.length());
+        let mut first = self.batches.partition_point(|it| it.at_ns < begin);
+        // The rest may wait for room. If all of it does, the snapshot has what came before.
+        let end = writer.output().sound();
+        let in_file = self.batches.partition_point(|it| it.place < end);
+        if let Some(last) = in_file.checked_sub(1).and_then(|it| self.batches.get(it))
+            && first >= in_file
+        {
+            let begin = self.begin_ns(last.at_ns);
+            first = self.batches.partition_point(|it| it.at_ns < begin);
+        }
+        let (range, since_ns) = self.part(first, end);
         let begun = self.session.start_ns;
         let kept = KeptRow {
             since_ns: since_ns.unwrap_or(begun),
@@ -102,6 +115,7 @@ impl Ring {
                 },
                 path: self.path.clone(),
                 mark,
+                number: self.taken,
                 end_ns: now,
                 keep: self.options.keep,
                 board: Arc::clone(&self.board),
@@ -127,7 +141,8 @@ impl SnapshotJob {
         let shown = self.path.display().to_string();
         let kept = self.session.kept.as_ref();
         let reason = kept.and_then(|it| it.snapshot.as_ref());
-        let reason = reason.map_or_else(String::new, |it| it.reason.clone());
+        // A program or a client has written it.
+        let reason = reason.map_or_else(String::new, |it| plain(&it.reason).into_owned());
         match self.write() {
             Ok(path) => {
                 say(&format!("snapshot: {} ({reason})", path.display()));
@@ -161,8 +176,9 @@ impl SnapshotJob {
             ..EndRow::default()
         }));
         let named = new.writer.write(&encoder.seal());
-        let named =
-            named.and_then(|()| target::take_free_name(&new.path, &named_after(&self.path)));
+        let named = named.and_then(|()| {
+            target::take_free_number(&new.path, &named_after(&self.path), self.number)
+        });
         if named.is_err() {
             let _ = fs::remove_file(&new.path);
         }

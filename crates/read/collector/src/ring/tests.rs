@@ -1,8 +1,9 @@
 use std::fs;
 use std::sync::Mutex;
 
+use ascend_trace_format::record::Counter;
 use ascend_trace_recording::file::Encoder;
-use ascend_trace_recording::rows::{CallRow, EndRow, Row, TablesRow};
+use ascend_trace_recording::rows::{CallRow, CounterRow, EndRow, Row, TablesRow};
 use ascend_trace_testkit::whole::opened;
 
 use super::*;
@@ -53,7 +54,19 @@ impl Recording {
 
     /// Writes a batch with a call of this second.
     fn second(&mut self, second: i64) {
+        self.counted(second, 0);
+    }
+
+    /// The same, with the number of calls that the filters have left out until then.
+    fn counted(&mut self, second: i64, left_out: u64) {
         let mut encoder = Encoder::new();
+        if left_out > 0 {
+            encoder.push(&Row::Counter(CounterRow {
+                process: 0,
+                what: Counter::FilteredCalls as u16,
+                value: left_out,
+            }));
+        }
         encoder.push(&Row::Call(CallRow {
             begin_ns: second * SECOND,
             end_ns: second * SECOND + 1,
@@ -156,6 +169,11 @@ fn snapshots_have_the_content_of_the_ring_and_the_oldest_is_removed() {
     let folder = recording.path.parent().unwrap();
     let names = fs::read_dir(folder).unwrap().count();
     assert_eq!(names, 3, "the recording and two snapshots");
+    let numbers = snapshots
+        .files
+        .iter()
+        .zip(["x-snapshot-2.atrace", "x-snapshot-3.atrace"]);
+    assert!(numbers.into_iter().all(|(file, name)| file.ends_with(name)));
     for (file, at) in snapshots.files.iter().zip([39, 59]) {
         assert_eq!(seconds(file), (at - 10..=at).collect::<Vec<_>>());
         let (trace, _) = opened(file).unwrap();
@@ -204,4 +222,94 @@ fn batches_stay_for_a_snapshot_that_is_not_due() {
     recording.ring.join_snapshots();
     let file = recording.board.snapshots().files.pop_front().unwrap();
     assert_eq!(seconds(&file), (1..60).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_file_is_shortened_before_its_disk_is_full() {
+    let mut recording = Recording::new(Retention::Time(Duration::from_secs(10_000)));
+    (0..400).for_each(|second| recording.second(second));
+    let length = recording.writer.length();
+    assert!(length > SHORTEST, "{length}");
+    let now = 400 * SECOND;
+    let mut cut = |room| recording.ring.cut(length, room, now);
+    assert_eq!(cut(None), None);
+    assert_eq!(cut(Some(length)), None);
+    // A copy of a good part of the file would not fit: records wait in memory.
+    assert_eq!(cut(Some(length / 8)), None);
+    let dropped = cut(Some(length - 1)).unwrap();
+    assert!((195..205).contains(&dropped), "{dropped} of 400");
+    // The file may grow during the copy.
+    let dropped = cut(Some(length / 3)).unwrap();
+    assert!((295..305).contains(&dropped), "{dropped} of 400");
+    let said = SAID.lock().unwrap().clone();
+    assert!(said.iter().any(|it| it.contains("little room")), "{said:?}");
+    // The data is for a snapshot.
+    recording.ring.hold(300 * SECOND);
+    assert_eq!(recording.ring.cut(length, Some(length - 1), now), None);
+}
+
+#[test]
+fn a_reason_cannot_command_the_terminal() {
+    let mut recording = Recording::new(Retention::Time(Duration::from_secs(10)));
+    recording.second(0);
+    let request = SnapshotRequest {
+        at_ns: 0,
+        reason: "red\n\u{1b}[31m".to_owned(),
+        origin: SnapshotOrigin::Request,
+    };
+    let writer = &recording.writer;
+    recording.ring.snapshot(writer, request, None, SECOND);
+    recording.ring.join_snapshots();
+    let said = SAID.lock().unwrap().clone();
+    let line = said.iter().find(|it| it.contains("red")).unwrap();
+    assert!(line.contains(r"(red\n\u{1b}[31m)"), "{line}");
+}
+
+/// A batch each five minutes for three weeks, and 10^11 calls that the filters left out.
+#[test]
+fn a_ring_of_weeks_has_its_last_hour_and_all_counts() {
+    const BATCH: i64 = 300;
+    const WEEKS: i64 = 3 * 7 * 24 * 3600;
+    const LEFT_OUT: u64 = 100_000_000_000;
+    let mut recording = Recording::new(Retention::Time(Duration::from_secs(3600)));
+    let board = Arc::clone(&recording.board);
+    for second in (0..=WEEKS).step_by(BATCH as usize) {
+        let part = u128::from(LEFT_OUT) * u128::from(second as u64) / WEEKS as u128;
+        recording.counted(second, part as u64);
+        recording.settle(second);
+        assert!(recording.ring.batches.len() <= 2 * 3600 / BATCH as usize + 2);
+        // A snapshot each day.
+        if second % (24 * 3600) == 0 && second > 0 {
+            let request = SnapshotRequest {
+                at_ns: second * SECOND,
+                reason: format!("day {}", second / (24 * 3600)),
+                origin: SnapshotOrigin::Rule,
+            };
+            let (writer, now) = (&recording.writer, second * SECOND + 3);
+            recording.ring.snapshot(writer, request, None, now);
+            recording.ring.join_snapshots();
+            let last = board.snapshots().files.back().cloned().unwrap();
+            let found = seconds(&last);
+            assert_eq!(found.last(), Some(&second));
+            assert_eq!(found.first(), Some(&(second - 3600)));
+        }
+    }
+    assert_eq!(board.snapshots().ended, 21);
+    assert!(recording.longest < 64 << 10, "{} bytes", recording.longest);
+    let path = recording.path.clone();
+    let folder = path.parent().unwrap().to_owned();
+    let begin = recording.ring.since_ns().unwrap() / SECOND;
+    assert!(
+        (3600..=2 * 3600 + BATCH).contains(&(WEEKS - begin)),
+        "{begin}"
+    );
+    recording.ring.finish(&mut recording.writer);
+    let mut encoder = Encoder::new();
+    encoder.push(&Row::End(EndRow::default()));
+    recording.writer.write(&encoder.seal()).unwrap();
+    let (trace, warnings) = opened(&path).unwrap();
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert_eq!(trace.filtered_calls(), LEFT_OUT);
+    // The ring and the snapshots that stay; no file is left over.
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 3);
 }

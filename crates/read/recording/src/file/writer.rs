@@ -106,6 +106,11 @@ impl<W: Write> ChunkWriter<W> {
         &self.out
     }
 
+    /// The same, to change how it writes.
+    pub fn output_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     /// Tasks in the file that have a time; nothing is known of it once the output has failed.
     pub fn timed(&self) -> Option<u64> {
         self.index.timed()

@@ -58,6 +58,9 @@ pub struct SessionRow {
     /// Of a recorder that was started in the place of a lost one (`--respawn`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub continues: Option<ContinuedRow>,
+    /// Of a recorder that ran inside another recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outer: Option<OuterRow>,
     /// Of several recordings in one file: their hosts. The first one's clock is that of the file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostRow>,
@@ -81,6 +84,16 @@ pub struct ContinuedRow {
     pub lost_ns: i64,
     /// How it ended.
     pub reason: String,
+}
+
+/// The recording around this one, as it was when this one began.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct OuterRow {
+    /// The pid of its recorder.
+    pub pid: u32,
+    /// Its trace file, or the file of it that was written then; none for standard output.
+    pub trace: Option<String>,
 }
 
 /// The part of a recording that is in its file. Of the time before it, the file has only data that later calls depend on.

@@ -73,6 +73,7 @@ fn entities() {
         Column::texts(&["app"]),
         Column::texts(&["7"]),
         Column::texts(&["./app\0-x"]),
+        numbers(&[77]),
     ];
     let process = ProcessRow {
         process: 1,
@@ -82,6 +83,7 @@ fn entities() {
         name: "app".into(),
         rank: "7".into(),
         command: "./app\0-x".into(),
+        outer_pid: 77,
     };
     assert_eq!(rows(b"PROC", 1, &columns), [Row::Process(process)]);
 

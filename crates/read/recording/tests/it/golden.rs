@@ -86,6 +86,7 @@ fn entities() -> Vec<Row> {
             name: name.to_owned(),
             rank: rank.to_owned(),
             command: format!("./{name}\0--size\08"),
+            outer_pid: 0,
         })
     };
     let thread = |thread, process, tid, name: &str| {

@@ -156,8 +156,10 @@ fn cpu() -> impl Strategy<Value = CpuTime> {
 
 fn entity() -> impl Strategy<Value = Row> {
     let texts = (text(), text(), text());
-    let process = (number(), number(), number(), time(), texts);
-    let process = process.prop_map(|(process, pid, parent_pid, begin_ns, texts)| {
+    let pids = (number(), number(), number());
+    let process = (number(), pids, time(), texts);
+    let process = process.prop_map(|(process, pids, begin_ns, texts)| {
+        let (pid, parent_pid, outer_pid) = pids;
         let (name, rank, command) = texts;
         Row::Process(ProcessRow {
             process,
@@ -167,6 +169,7 @@ fn entity() -> impl Strategy<Value = Row> {
             name,
             rank,
             command,
+            outer_pid,
         })
     });
     let thread = (number(), number(), number(), text());

@@ -18,7 +18,7 @@ fn fill_the_disk(program: &Asking, is_full: bool) {
     .unwrap();
 }
 
-/// Waits for what the recorder says of its records that wait, or for the end of that.
+/// Waits until records are in memory, or until they are in the file.
 fn waits(program: &Asking, wanted: bool) {
     loop {
         let status = program.ctl(&["status", "--json"]).expect(0).out();

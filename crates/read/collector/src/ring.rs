@@ -230,7 +230,7 @@ impl Ring {
         if is_fitting || (dropped.is_none() && !is_tight) {
             return dropped;
         }
-        // Less would be left than what a full disk keeps: records wait in memory. So does data for a snapshot.
+        // Where a copy of an eighth of the file does not fit, records wait in memory. Data for a snapshot stays.
         let part = most.min(length / 2);
         if part < length / 8 || self.held_ns.is_some() {
             return None;

@@ -87,7 +87,7 @@ impl Ring {
         self.snapshots.retain(|it| !it.is_finished());
         let begin = self.begin_ns(request.at_ns);
         let mut first = self.batches.partition_point(|it| it.at_ns < begin);
-        // The rest may wait for room. If all of it does, the snapshot has what came before.
+        // On a full disk, later batches are in memory. A snapshot then has the last part of the file.
         let end = writer.output().sound();
         let in_file = self.batches.partition_point(|it| it.place < end);
         if let Some(last) = in_file.checked_sub(1).and_then(|it| self.batches.get(it))

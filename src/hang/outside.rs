@@ -1,9 +1,13 @@
 //! The states of threads outside AscendCL in the kernel, while the program runs on this host.
 
+mod helpers;
+
 use std::fs;
 use std::time::{Duration, Instant};
 
 use ascend_trace_analysis::hang::{NamedThread, Report, ThreadSight};
+
+use helpers::Helpers;
 
 /// Threads that are described in text.
 const SHOWN: usize = 5;
@@ -54,13 +58,18 @@ impl KernelState {
         matches!(self.state, 'R' | 'D')
     }
 
+    /// It sleeps until a time.
+    fn has_an_end(&self) -> bool {
+        self.place.contains("nanosleep")
+    }
+
     /// The report's words for a thread, by its state some time before.
     fn since(&self, before: &Self, passed: Duration) -> ThreadSight {
         let used = self.used.saturating_sub(before.used);
         let has_worked = used >= passed / PART;
         let state = in_words(self.state, &self.place);
         ThreadSight::Lives {
-            works: has_worked || self.is_busy() && before.is_busy(),
+            works: has_worked || self.is_busy() && before.is_busy() || self.has_an_end(),
             state: match has_worked && !self.is_busy() {
                 true => format!(
                     "it works, and in between {}",
@@ -84,9 +93,11 @@ pub(crate) fn look(threads: &[NamedThread]) -> Vec<ThreadSight> {
     if before.iter().all(Option::is_none) {
         return vec![ThreadSight::Unknown; threads.len()];
     }
+    let helpers_before = Helpers::of(threads);
     std::thread::sleep(PAUSE);
     let after = states();
     let passed = begun.elapsed();
+    let helpers = Helpers::that_work(&helpers_before, passed);
     // Where one thread is known by its name, the numbers are those of this host.
     let lives = |pid: u32| {
         let mut all = threads.iter().zip(&after);
@@ -94,7 +105,10 @@ pub(crate) fn look(threads: &[NamedThread]) -> Vec<ThreadSight> {
     };
     let seen = threads.iter().zip(before.iter().zip(&after));
     seen.map(|(thread, states)| match states {
-        (before, Some(after)) => after.since(before.as_ref().unwrap_or(after), passed),
+        (before, Some(after)) => {
+            let sight = after.since(before.as_ref().unwrap_or(after), passed);
+            helpers.add_to(sight, thread.pid)
+        }
         (_, None) if lives(thread.pid) => ThreadSight::Ended,
         (_, None) => ThreadSight::Unknown,
     })
@@ -200,6 +214,37 @@ mod tests {
         // The states of threads that have ended are not known.
         let gone = [sleeper, worker];
         assert_eq!(look(&gone), [const { ThreadSight::Unknown }; 2]);
+    }
+
+    #[test]
+    fn a_thread_may_wait_for_another_one_of_its_process_that_works() {
+        static STOP: AtomicBool = AtomicBool::new(false);
+        let (end, ended) = channel::<()>();
+        let (waiter, waited) = thread("waiter", move || {
+            let _ = ended.recv();
+        });
+        let (_, worked) = thread("helper", || {
+            while !STOP.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        let helped = |it: &ThreadSight| matches!(it, ThreadSight::Lives { works: true, state } if state.ends_with(" of its process works"));
+        until(&[waiter], |it| helped(&it[0]));
+        STOP.store(true, Ordering::Relaxed);
+        drop(end);
+        waited.join().unwrap();
+        worked.join().unwrap();
+    }
+
+    #[test]
+    fn a_sleep_until_a_time_has_an_end() {
+        let at = |place: &str| KernelState {
+            state: 'S',
+            place: place.to_owned(),
+            used: Duration::ZERO,
+        };
+        assert!(at("hrtimer_nanosleep").has_an_end());
+        assert!(!at("futex_do_wait").has_an_end());
     }
 
     #[test]

@@ -40,6 +40,13 @@ struct Reading {
     blocks: u64,
 }
 
+/// Where a pause is that a reading bounds: the reading of the processor time is next to it.
+#[derive(Clone, Copy)]
+enum PauseEdge {
+    Begin,
+    End,
+}
+
 /// What is known of the processor time of a thread.
 pub(super) struct CpuClock {
     last: Cell<Option<Reading>>,
@@ -79,7 +86,7 @@ impl ThreadState {
             return None;
         }
         self.cpu.paused_after.set(self.cpu.function.get());
-        let before = self.read_cpu(now)?;
+        let before = self.read_cpu(now, PauseEdge::End)?;
         let last = self.cpu.last.get()?;
         CpuTime::new(
             last.used_ns.checked_sub(before.used_ns)?,
@@ -98,20 +105,23 @@ impl ThreadState {
         let is_followed =
             function == self.cpu.paused_after.get() && end.wrapping_sub(begin) >= pause / SHORT;
         if is_followed || end.wrapping_sub(last) >= OLD * pause {
-            self.read_cpu(end);
+            self.read_cpu(end, PauseEdge::Begin);
         }
     }
 
     /// Reads the processor time. Returns the reading before.
     #[cold]
     #[inline(never)]
-    fn read_cpu(&self, now: u64) -> Option<Reading> {
+    fn read_cpu(&self, now: u64, edge: PauseEdge) -> Option<Reading> {
         if !syscall_policy::is_allowed() {
             self.cpu.forget();
             return None;
         }
         let at_ns = ascend_trace_ring::ticks::monotonic();
-        let account = used_ns().zip(blocks());
+        let account = match edge {
+            PauseEdge::End => used_ns().zip(blocks()),
+            PauseEdge::Begin => blocks().and_then(|blocks| Some((used_ns()?, blocks))),
+        };
         let reading = account.map(|(used_ns, blocks)| Reading {
             at: ticks(),
             at_ns,

@@ -25,6 +25,9 @@ pub(crate) struct KnownPause {
     pub(crate) work: Work,
 }
 
+/// The most that the tool's own work between two readings may take, as a rule: the readings, and the record of the call before. Nanoseconds.
+const TOOL_NS: i64 = 5_000;
+
 /// Calls after a pause until its reading, at most.
 const RECENT: usize = 16;
 
@@ -77,6 +80,7 @@ impl PauseWork {
         self.recent.clear();
         longest.map(|it| {
             let (least, most) = cpu.within(it.end - it.begin);
+            let least = (least - TOOL_NS).max(0);
             KnownPause {
                 ordinal: it.ordinal,
                 begin: it.begin,
@@ -107,7 +111,7 @@ mod tests {
         assert_eq!(pauses.take(0, 60 * US, None), None);
         let found = pauses.take(200 * US, 210 * US, cpu(50, 140)).unwrap();
         let work = Work {
-            least: 49 * US,
+            least: 44 * US,
             most: 51 * US,
             blocks: 3,
         };
@@ -123,7 +127,7 @@ mod tests {
         // Of 640 us since the end of the first call, 40 are outside the pause.
         let found = pauses.take(700 * US, 710 * US, cpu(130, 640)).unwrap();
         assert_eq!((found.ordinal, found.end), (1, 660 * US));
-        assert_eq!((found.work.least, found.work.most), (89 * US, 131 * US));
+        assert_eq!((found.work.least, found.work.most), (84 * US, 131 * US));
         // It has no other reading.
         let next = pauses.take(711 * US, 720 * US, cpu(1, 20));
         assert_eq!(next.map(|it| it.ordinal), Some(3));

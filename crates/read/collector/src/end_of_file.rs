@@ -105,6 +105,7 @@ impl Collector {
             nested,
             processes: self.id_tables.processes(),
             still_running: running.len(),
+            has_begun: self.window.has_begun(&self.board, self.arena.begun()),
             stopped_ns: end.is_none().then_some(end_ns),
             stored,
             counts: self.counts,

@@ -431,6 +431,7 @@ impl<'f> Sweep<'f> {
                 _ if self.is_alone => {
                     if !learnt.take_clocked(*site, pauses) {
                         left.insert(*site, 0);
+                        learnt.unexplained = learnt.unexplained.saturating_add(pauses.blocked());
                     }
                 }
                 Verdict::By(found) => {
@@ -559,6 +560,11 @@ impl PauseResult {
             let lane = LaneCode::thread(thread as usize);
             let calls = pauses.calls.iter().map(|it| LanePosition::new(lane, *it));
             self.clocked.extend(calls);
+            let works = pauses.works().map(|(call, work)| {
+                let Work { least, most, .. } = work;
+                (LanePosition::new(lane, call), OwnTime { least, most })
+            });
+            self.own_before.extend(works);
         }
         are_clocked
     }

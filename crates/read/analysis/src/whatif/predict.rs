@@ -211,7 +211,9 @@ impl<'f> Predictor<'f> {
         let most = self.most(changed);
         let hidden = self.facts.slack.saturating_add(self.facts.late);
         let rest = most.saturating_sub(saved.abs()).max(0);
-        hidden.min(rest.max(saved.abs())) + self.index.outside_ns.min(rest)
+        // A wait without a known cause may become shorter or longer.
+        let open = rest.max(saved.abs());
+        hidden.min(open) + self.index.outside_ns.min(open)
     }
 
     /// The time of everything that a change takes away or adds.

@@ -206,6 +206,25 @@ impl Pauses {
         self.calls.push(call);
     }
 
+    /// The time in which the thread waited for something that the recording does not contain, such as input or a thread without
+    /// calls. Pauses that always take the same time are sleeps.
+    pub(super) fn blocked(&self) -> i64 {
+        let lengths = Quartiles::of(self.lengths.iter().copied());
+        if is_steady(&lengths) {
+            return 0;
+        }
+        let each = self.lengths.iter().zip(&self.work);
+        let waits = each.filter_map(|(length, work)| Some((length, (*work)?)));
+        let waits = waits.filter(|it| it.1.blocks > 0);
+        waits.map(|(length, work)| length - work.most).sum()
+    }
+
+    /// How long the thread used a processor in each, where that is known, with the call after it.
+    pub(super) fn works(&self) -> impl Iterator<Item = (u32, Work)> {
+        let all = self.calls.iter().zip(&self.work);
+        all.filter_map(|(call, work)| Some((*call, (*work)?)))
+    }
+
     /// Whether the thread worked or waited in them.
     fn occupation(&self) -> Occupation {
         let all = self.lengths.iter().zip(&self.work);
@@ -383,14 +402,18 @@ impl Pauses {
             (None, Some(found)) => Verdict::By(found),
             (None, None) if occupation == Occupation::Busy => Verdict::OwnWork,
             (None, None)
-                if 10 * lengths.spread() <= lengths.second
-                    && is_clearly_less(lengths.spread(), least_spread) =>
+                if is_steady(&lengths) && is_clearly_less(lengths.spread(), least_spread) =>
             {
                 Verdict::OwnWork
             }
             (None, None) => Verdict::Unknown,
         }
     }
+}
+
+/// Whether pauses all take about the same time.
+fn is_steady(lengths: &Quartiles) -> bool {
+    10 * lengths.spread() <= lengths.second
 }
 
 /// Whether a spread is smaller than another one by more than the spreads of some pauses differ by chance.

@@ -184,7 +184,9 @@ impl<'f> ThreadLane<'f> {
                 self.slow(shared, lag);
                 self.leave_out_overhead(shared, lag);
             } else {
-                // The clock goes on in any case.
+                // The clock goes on in any case. The thread works before it waits for that.
+                let own = shared.index.own_before.get(&place);
+                self.ahead += own.map_or(0, |it| it.least).clamp(0, lag.max(0));
                 self.fold();
                 let all = self.row.iter_mut();
                 all.for_each(|it| *it = (*it).max(call.begin));

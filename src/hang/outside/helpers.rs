@@ -1,0 +1,114 @@
+//! Threads without calls of AscendCL and child processes, for which a thread outside AscendCL may wait.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::Duration;
+
+use ascend_trace_analysis::hang::{NamedThread, ThreadSight};
+
+use super::{KernelState, PART};
+
+/// More are not looked at: each look takes some microseconds.
+const MOST: usize = 512;
+
+/// A thread of one of the processes, or a child of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Helper {
+    /// The process that may wait for it.
+    of: u32,
+    pid: u32,
+    tid: u32,
+}
+
+/// All of them, with the time that each has used a processor.
+#[derive(Debug)]
+pub(super) struct Helpers(Vec<(Helper, Duration)>);
+
+impl Helpers {
+    /// Those of the processes of these threads.
+    pub(super) fn of(threads: &[NamedThread]) -> Self {
+        let known: BTreeSet<(u32, u32)> = threads.iter().map(|it| (it.pid, it.tid)).collect();
+        // Processes with other numbers, as in another container, have no such threads here.
+        let seen = threads.iter().filter(|it| !it.name.is_empty());
+        let seen = seen.filter(|it| KernelState::of(it.pid, it.tid, &it.name).is_some());
+        let pids: BTreeSet<u32> = seen.map(|it| it.pid).collect();
+        let all = pids.iter().flat_map(|pid| helpers(*pid, &known));
+        let used = |it: Helper| Some((it.clone(), KernelState::of(it.pid, it.tid, "")?.used));
+        Self(all.take(MOST).filter_map(used).collect())
+    }
+
+    /// Those that have used a processor since then, by the process that may wait for them.
+    pub(super) fn that_work(before: &Self, passed: Duration) -> WorkingHelpers {
+        let mut found = BTreeMap::new();
+        for (helper, used_before) in &before.0 {
+            let now = KernelState::of(helper.pid, helper.tid, "");
+            let used = now.map_or(Duration::ZERO, |it| it.used.saturating_sub(*used_before));
+            if used >= passed / PART {
+                found.entry(helper.of).or_insert_with(|| helper.words());
+            }
+        }
+        WorkingHelpers(found)
+    }
+}
+
+impl Helper {
+    fn words(&self) -> String {
+        match self.pid == self.of {
+            true => format!("thread {} of its process works", self.tid),
+            false => format!("its child process {} works", self.pid),
+        }
+    }
+}
+
+/// A helper that works, for each process with one.
+#[derive(Debug)]
+pub(super) struct WorkingHelpers(BTreeMap<u32, String>);
+
+impl WorkingHelpers {
+    /// A thread that only waits may wait for one that works.
+    pub(super) fn add_to(&self, sight: ThreadSight, pid: u32) -> ThreadSight {
+        match (sight, self.0.get(&pid)) {
+            (
+                ThreadSight::Lives {
+                    works: false,
+                    state,
+                },
+                Some(helper),
+            ) => ThreadSight::Lives {
+                works: true,
+                state: format!("{state}, and {helper}"),
+            },
+            (sight, _) => sight,
+        }
+    }
+}
+
+/// The other threads of a process, and the threads of its children.
+fn helpers(pid: u32, known: &BTreeSet<(u32, u32)>) -> Vec<Helper> {
+    let own = tasks(pid);
+    let children: Vec<u32> = own.iter().flat_map(|tid| children(pid, *tid)).collect();
+    let of = pid;
+    let threads = own.into_iter().filter(|tid| !known.contains(&(pid, *tid)));
+    let threads = threads.map(|tid| Helper { of, pid, tid });
+    let children = children.into_iter().flat_map(|pid| {
+        let threads = tasks(pid).into_iter();
+        threads.map(move |tid| Helper { of, pid, tid })
+    });
+    threads.chain(children).collect()
+}
+
+fn tasks(pid: u32) -> Vec<u32> {
+    let folder = fs::read_dir(format!("/proc/{pid}/task"));
+    let entries = folder.into_iter().flatten().flatten();
+    let names = entries.map(|it| it.file_name());
+    names.filter_map(|it| it.to_str()?.parse().ok()).collect()
+}
+
+/// The children that a thread has started.
+fn children(pid: u32, tid: u32) -> Vec<u32> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/children"));
+    let text = text.unwrap_or_default();
+    text.split_whitespace()
+        .filter_map(|it| it.parse().ok())
+        .collect()
+}

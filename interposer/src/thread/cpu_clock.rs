@@ -191,7 +191,7 @@ mod tests {
         while after < before + 1_000_000 {
             after = used_ns().unwrap();
         }
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        syscall_policy::sleep(20_000_000);
         let slept = used_ns().unwrap() - after;
         assert!(slept < 20_000_000, "{slept}");
     }
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn a_thread_that_sleeps_gives_its_processor_up() {
         let before = blocks().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        syscall_policy::sleep(1_000_000);
         assert!(blocks().unwrap() > before);
     }
 }

@@ -4,6 +4,8 @@
     reason = "a measurement stops at the first surprise"
 )]
 
+#[path = "../tests/it/cases.rs"]
+mod cases;
 #[path = "../tests/it/support.rs"]
 #[expect(dead_code, reason = "shared with the tests, which use all of it")]
 mod support;

@@ -412,13 +412,10 @@ impl<'f> Sweep<'f> {
             worked.insert(site, pauses.most_work_before());
             let is_known = matches!(pauses.ended_by(interval), Verdict::By(_) | Verdict::Clock);
             let parts = match is_known || self.is_alone {
-                true => Err(pauses),
+                true => vec![pauses],
                 false => pauses.split(),
             };
-            match parts {
-                Ok(parts) => sites.extend(parts.map(|it| (site, it))),
-                Err(whole) => sites.push((site, whole)),
-            }
+            sites.extend(parts.into_iter().map(|it| (site, it)));
         }
         sites.sort_by_key(|it| it.0);
         let mut rare: Vec<(Site, &Pauses)> = Vec::new();

@@ -316,9 +316,9 @@ impl Pauses {
     }
 
     /// The short ones and the long ones, if there are two kinds: a thread may wait in each fourth round alone.
-    pub(super) fn split(self) -> Result<[Self; 2], Self> {
+    pub(super) fn split(self) -> Vec<Self> {
         let Some(least) = least_long(&self.lengths) else {
-            return Err(self);
+            return vec![self];
         };
         let mut parts = [Self::default(), Self::default()];
         let part_of = |length: i64| usize::from(length >= least);
@@ -334,7 +334,7 @@ impl Pauses {
             let part = &mut parts[part_of(ending.at + ending.lag - ending.since)];
             part.earlier.entry(source).or_default().push(ending);
         }
-        Ok(parts)
+        parts.into()
     }
 
     /// The same ends all of these pauses, and as soon.

@@ -46,7 +46,7 @@ fn the_tools_own_cost_adds_up_thread_by_thread() {
     // The program's end may come upon a comparison of clocks. One a device may be recorded and never
     // run; the one that is just being made may have run and not been counted yet.
     let is_injected = |count: u64| (injected - 1..=injected + 2).contains(&count);
-    assert!(is_injected(total.events), "{total:?}");
+    assert!(is_injected(total.events), "{total:?}, {injected} injected");
     let count = cost["injected_events"].as_u64();
     assert!(count.is_some_and(is_injected), "{count:?} of {injected}");
     assert_eq!(cost["timed_tasks"], total.tasks);

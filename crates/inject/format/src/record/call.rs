@@ -131,7 +131,7 @@ optional_words! {
     GRAPH = 64 graph,
     /// The stack of the call, see `record::kinds::Stack`.
     STACK = 256 stack,
-    /// A [`CpuTime`]: of the thread until the call began.
+    /// A [`CpuTime`](super::CpuTime): of the thread until the call began.
     CPU = 512 cpu,
 }
 

@@ -86,7 +86,7 @@ impl ThreadState {
             return None;
         }
         self.cpu.paused_after.set(self.cpu.function.get());
-        let before = self.read_cpu(now, PauseEdge::End)?;
+        let before = self.read_cpu(PauseEdge::End)?;
         let last = self.cpu.last.get()?;
         CpuTime::new(
             last.used_ns.checked_sub(before.used_ns)?,
@@ -105,18 +105,19 @@ impl ThreadState {
         let is_followed =
             function == self.cpu.paused_after.get() && end.wrapping_sub(begin) >= pause / SHORT;
         if is_followed || end.wrapping_sub(last) >= OLD * pause {
-            self.read_cpu(end, PauseEdge::Begin);
+            self.read_cpu(PauseEdge::Begin);
         }
     }
 
     /// Reads the processor time. Returns the reading before.
     #[cold]
     #[inline(never)]
-    fn read_cpu(&self, now: u64, edge: PauseEdge) -> Option<Reading> {
+    fn read_cpu(&self, edge: PauseEdge) -> Option<Reading> {
         if !syscall_policy::is_allowed() {
             self.cpu.forget();
             return None;
         }
+        let begin = ticks();
         let at_ns = ascend_trace_ring::ticks::monotonic();
         let account = match edge {
             PauseEdge::End => used_ns().zip(blocks()),
@@ -128,8 +129,11 @@ impl ThreadState {
             used_ns,
             blocks,
         });
-        let meter = self.meter();
-        meter.spend(self, &meter.besides, (now, ticks()));
+        let (meter, end) = (self.meter(), ticks());
+        // Something else had the processor in a longer one.
+        if end.wrapping_sub(begin) < pause_ticks() / SHORT {
+            meter.spend(self, &meter.besides, (begin, end));
+        }
         self.cpu.last.replace(reading)
     }
 }

@@ -47,7 +47,7 @@ enum PauseEdge {
     End,
 }
 
-/// What is known of the processor time of a thread.
+/// The processor time of a thread at its last reading.
 pub(super) struct CpuClock {
     last: Cell<Option<Reading>>,
     /// The end of the last call, in ticks; 0 for none.

@@ -15,7 +15,7 @@ pub(crate) struct Work {
     pub(crate) blocks: u8,
 }
 
-/// A pause whose processor time is known.
+/// A pause with a known processor time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KnownPause {
     /// The place of the call after it, among the outermost calls of its thread.

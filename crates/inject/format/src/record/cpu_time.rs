@@ -18,8 +18,8 @@ pub struct CpuTime {
 }
 
 impl CpuTime {
-    /// `None` if the time is too short or too long. The readings of the two clocks are not at the same moment, so the used time is
-    /// cut to the whole. `blocks` counts how often the thread waited for anything: a lock, a time, input.
+    /// `None` if the time is too short or too long. The two clocks are read one after the other. So the
+    /// used time may exceed the whole, and is cut to it. `blocks` counts how often the thread waited for anything: a lock, a time, input.
     pub const fn new(used_ns: u64, over_ns: u64, blocks: u64) -> Option<Self> {
         let over = over_ns / UNIT_NS;
         let used = used_ns / UNIT_NS;
@@ -68,7 +68,7 @@ impl CpuTime {
         self.over as i64 * UNIT_NS as i64
     }
 
-    /// How often the thread gave its processor up: 255 stands for more as well.
+    /// How often the thread blocked. 255 may also be more.
     pub const fn blocks(self) -> u8 {
         self.blocks
     }

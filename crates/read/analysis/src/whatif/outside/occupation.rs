@@ -1,4 +1,4 @@
-//! What a thread did in its pauses, by its processor time: it worked, or it waited.
+//! Whether a thread worked or waited in its pauses, by its processor time.
 //!
 //! A thread that looks again and again at a place in memory uses its processor as one that works. One that waits for a lock, for a
 //! time or for input does not.
@@ -14,7 +14,7 @@ const WORKS: f64 = 0.95;
 /// One in this number of pauses may be an exception.
 const FEW: usize = 16;
 
-/// What a thread did in the pauses of a site.
+/// Activity of a thread in the pauses of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occupation {
     Unknown,

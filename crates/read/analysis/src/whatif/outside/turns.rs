@@ -6,10 +6,10 @@ use crate::whatif::links::{Link, LinkKind};
 /// A function that waited for another one begins within this time after the other one's end. Nanoseconds.
 const SOON_NS: i64 = 50_000;
 
-/// Fewer show nothing: so many begin soon after one of another stream, and so many would overlap by chance.
+/// The least number of functions that begin soon after one of another stream, and of those that would overlap by chance.
 const LEAST: usize = 8;
 
-/// Links for all functions of a process if one thread seems to run them all: none of them overlap. They are in the order of their
+/// Links for the functions of a process, if one thread seems to run them all, without an overlap. They are in the order of their
 /// begins.
 pub(super) fn links(functions: &[HostFunction]) -> Vec<Link> {
     let pairs = || functions.windows(2).map(|it| (&it[0], &it[1]));

@@ -266,7 +266,7 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// What the thread did before a call, outside AscendCL, where that is known.
+/// Words for the pause before a call, if its processor time is known.
 fn pause_before(trace: &Trace, id: CallId) -> Option<String> {
     let call = trace.call(id);
     let cpu = call.cpu?;

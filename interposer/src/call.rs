@@ -165,8 +165,11 @@ impl Span {
             let at_work = AtWork::new(end);
             state.work(&at_work);
             self.settle(state, args, result, end);
-            if self.around.depth == 0 {
-                state.cpu_after_call(self.id as u32, (self.begin, end));
+            match (self.around.depth, self.left_out.is_so()) {
+                (0, false) => state.cpu_after_call(self.id as u32, (self.begin, end)),
+                // The recording does not contain the time in this call.
+                (0, true) => state.forget_cpu(),
+                _ => {}
             }
             state.close_call(self.around.depth);
             state.ascend(self.around);

@@ -109,6 +109,11 @@ impl ThreadState {
         }
     }
 
+    /// The next reading has nothing to compare with.
+    pub(crate) fn forget_cpu(&self) {
+        self.cpu.forget();
+    }
+
     /// Reads the processor time. Returns the reading before.
     #[cold]
     #[inline(never)]

@@ -14,18 +14,17 @@ mod joins;
 mod occupation;
 mod pauses;
 mod turns;
+mod walker;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use ascend_trace_format::api::WaitTarget;
 use rustc_hash::FxHashMap;
 
 use super::compact_recording::Facts;
 use super::links::{LaneCode, LanePosition, Link, LinkKind};
-use super::records::{Call, CallReader};
+use super::records::Call;
 use crate::TaskRole;
-use crate::pause_work::Work;
 
 pub use handover::Handover;
 pub(super) use pauses::OwnTime;
@@ -34,12 +33,10 @@ use ended_calls::EndedCalls;
 use handover::handover;
 use joins::Join;
 use pauses::{Ending, PauseEnd, Pauses, Source, Verdict};
+use walker::Walker;
 
 /// A shorter time between two calls is no pause. Nanoseconds.
 const LEAST_NS: i64 = 20_000;
-
-/// Calls of a thread that are looked at for the end of another thread's pause.
-const RECENT: usize = 16;
 
 /// Pauses of which a smaller part may be waits are work of the thread, as a divisor.
 const LEAST_UNEXPLAINED: i64 = 4;
@@ -97,32 +94,8 @@ pub(super) struct EndedBy {
 /// Where a thread pauses: its number, and the shapes of the calls before and after.
 pub(super) type Site = (u32, u32, u32);
 
-/// A call that began.
-#[derive(Clone, Copy, Debug)]
-struct BegunCall {
-    call: Call,
-    ordinal: u32,
-    waits: bool,
-}
-
 /// Pauses with an unknown cause, by their site: the part of them that may be waits.
 type Unexplained = BTreeMap<Site, i64>;
-
-/// A thread on the way through its calls.
-#[derive(Debug)]
-struct Walker<'f> {
-    process: u32,
-    /// Processor times of pauses, by the ordinals of the calls after them.
-    work: &'f [(u32, Work)],
-    calls: CallReader<'f>,
-    next: Option<Call>,
-    /// The number of calls before the next one.
-    ordinal: u32,
-    /// The last calls that began, the latest first.
-    done: VecDeque<BegunCall>,
-    /// By shape: how many calls began.
-    counts: Vec<u32>,
-}
 
 /// A function on the host.
 #[derive(Clone, Copy, Debug)]
@@ -230,18 +203,7 @@ struct Sweep<'f> {
 
 impl<'f> Sweep<'f> {
     fn of(facts: &'f Facts, threads: &[usize], functions: Vec<HostFunction>) -> Self {
-        let walkers = threads.iter().map(|it| {
-            let mut calls = facts.threads[*it].calls.iter();
-            Walker {
-                process: facts.threads[*it].process,
-                work: &facts.threads[*it].work,
-                next: calls.next(),
-                calls,
-                ordinal: 0,
-                done: VecDeque::new(),
-                counts: vec![0; facts.call_shapes.len()],
-            }
-        });
+        let walkers = threads.iter().map(|it| Walker::of(facts, *it));
         Self {
             threads: threads.to_vec(),
             walkers: walkers.collect(),
@@ -557,10 +519,8 @@ impl PauseResult {
             let lane = LaneCode::thread(thread as usize);
             let calls = pauses.calls.iter().map(|it| LanePosition::new(lane, *it));
             self.clocked.extend(calls);
-            let works = pauses.works().map(|(call, work)| {
-                let Work { least, most, .. } = work;
-                (LanePosition::new(lane, call), OwnTime { least, most })
-            });
+            let works = pauses.works();
+            let works = works.map(|(call, work)| (LanePosition::new(lane, call), work.into()));
             self.own_before.extend(works);
         }
         are_clocked
@@ -612,61 +572,5 @@ impl PauseResult {
                 by: None,
             }));
         }
-    }
-}
-
-impl Walker<'_> {
-    /// How long the thread used a processor in the pause before its next call.
-    fn work(&self) -> Option<Work> {
-        let place = self.work.binary_search_by_key(&self.ordinal, |it| it.0);
-        self.work.get(place.ok()?).map(|it| it.1)
-    }
-
-    /// The last call that ended in this time, and the last of those that wait for the device: others may follow it before the
-    /// waiting thread goes on.
-    fn ended(&self, since: i64, until: i64) -> impl Iterator<Item = &BegunCall> {
-        let ended = self.done.iter();
-        let ended = ended.filter(move |it| since < it.call.end && it.call.end <= until);
-        let last = ended.clone().next();
-        let waited = ended.clone().find(|it| it.waits);
-        let is_other = |it: &&BegunCall| last.is_some_and(|last| last.call.shape != it.call.shape);
-        last.into_iter().chain(waited.filter(is_other))
-    }
-
-    /// The shapes of all calls that ended in this time, as far as they are known.
-    fn all_ended(&self, since: i64, until: i64) -> impl Iterator<Item = u32> {
-        let ended = self.done.iter();
-        let ended = ended.filter(move |it| since < it.call.end && it.call.end <= until);
-        ended.map(|it| it.call.shape)
-    }
-
-    /// The last call that waited and ended before this time.
-    fn waited_before(&self, at: i64) -> Option<&BegunCall> {
-        self.done.iter().find(|it| it.waits && it.call.end <= at)
-    }
-
-    /// The place of the first call that this thread may have made after it had waited for one that paused in this time.
-    fn next_since(&self, since: i64, until: i64) -> Option<u32> {
-        if let Some(waited) = self.ended(since, until).find(|it| it.waits) {
-            return Some(waited.ordinal + 1);
-        }
-        let later = self.done.iter().take_while(|it| it.call.begin >= since);
-        later.last().map(|it| it.ordinal)
-    }
-
-    fn step(&mut self, facts: &Facts, call: Call) {
-        let shape = facts.call_shapes.get(call.shape as usize);
-        let waits = shape.is_some_and(|it| it.polls || facts.waits(it) != WaitTarget::Nothing);
-        self.done.truncate(RECENT - 1);
-        self.done.push_front(BegunCall {
-            call,
-            ordinal: self.ordinal,
-            waits,
-        });
-        if let Some(count) = self.counts.get_mut(call.shape as usize) {
-            *count += 1;
-        }
-        self.ordinal += 1;
-        self.next = self.calls.next();
     }
 }

@@ -99,6 +99,13 @@ pub(in crate::whatif) struct OwnTime {
     pub(in crate::whatif) most: i64,
 }
 
+impl From<Work> for OwnTime {
+    /// The thread did nothing else for itself than to work.
+    fn from(Work { least, most, .. }: Work) -> Self {
+        Self { least, most }
+    }
+}
+
 impl OwnTime {
     /// Of a pause with this end. `usual_most` is the limit that all pauses of the site give; threads usually block so often there.
     fn of(work: Work, ending: &Ending, (usual_most, usual_blocks): (i64, i64)) -> Self {

@@ -4,9 +4,10 @@
 //! Whatever goes wrong with the file, the traced program runs on: rows that cannot be stored any more
 //! are counted.
 
+mod output;
+
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -23,6 +24,8 @@ use super::ring::{Ring, SnapshotRequest};
 use super::roll::Roll;
 use crate::Notify;
 
+pub(super) use output::TraceOutput;
+
 /// Batches that may wait for the disk, a few hundred kilobytes each. When there are as many, the
 /// collector waits, the channels fill up, and what then finds no room is counted as lost there.
 const QUEUE: usize = 16;
@@ -32,21 +35,6 @@ const MOST_WAITING: usize = 64 << 20;
 /// Time between two attempts to write them.
 const RETRY_NS: i64 = 500_000_000;
 
-/// The file, where a write that fails half way leaves nothing behind.
-#[derive(Debug)]
-pub(super) struct TraceOutput {
-    file: File,
-    /// Bytes that were written whole; of a regular file also its length.
-    sound: u64,
-    truncates: bool,
-    /// Bytes after those that the file does not take now, such as on a full disk.
-    waiting: Vec<u8>,
-    /// Bytes that may wait. Without any, a write that fails is an error.
-    most_waiting: usize,
-    /// The system's reason for the wait.
-    refusal: Option<i32>,
-}
-
 /// A batch in the file: the last one is removed again where the end has no room.
 #[derive(Debug)]
 struct LastBatch {
@@ -55,110 +43,6 @@ struct LastBatch {
     calls: u64,
     others: u64,
     lost: LossRow,
-}
-
-impl TraceOutput {
-    /// `owned`: the file is ours from its first byte.
-    pub(super) fn new(file: File, owned: bool) -> Self {
-        let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
-        Self {
-            file,
-            sound: 0,
-            truncates: owned && is_regular,
-            waiting: Vec::new(),
-            most_waiting: 0,
-            refusal: None,
-        }
-    }
-
-    /// Bytes in the file.
-    pub(super) fn sound(&self) -> u64 {
-        self.sound
-    }
-
-    /// Bytes that the file system has left for this user; none where it does not say it.
-    pub(super) fn room(&self) -> Option<u64> {
-        let known = rustix::fs::fstatvfs(&self.file).ok()?;
-        known.f_bavail.checked_mul(known.f_frsize)
-    }
-
-    fn waits(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
-    /// Why bytes wait.
-    fn refusal(&self) -> io::Error {
-        self.refusal.map_or_else(
-            || io::ErrorKind::StorageFull.into(),
-            io::Error::from_raw_os_error,
-        )
-    }
-
-    /// Writes the bytes that wait.
-    fn try_again(&mut self) -> io::Result<()> {
-        let waiting = std::mem::take(&mut self.waiting);
-        let written = self.put(&waiting);
-        if written.is_err() {
-            self.waiting = waiting;
-        }
-        written
-    }
-
-    /// Lets bytes wait, if there is room for them.
-    fn wait(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.waiting.len() + bytes.len() > self.most_waiting {
-            return Err(self.refusal());
-        }
-        self.waiting.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let written = self.file.write_all(bytes);
-        match &written {
-            Ok(()) => self.sound += bytes.len() as u64,
-            // If this fails too, readers skip the torn end.
-            Err(_) if self.truncates => drop(self.shorten(self.sound)),
-            Err(_) => {}
-        }
-        written
-    }
-
-    /// The same file, for reading.
-    pub(super) fn reader(&self) -> io::Result<File> {
-        self.file.try_clone()
-    }
-
-    /// Shortens the file to its first bytes, of those that were written whole.
-    fn shorten(&mut self, bytes: u64) -> io::Result<()> {
-        self.file.set_len(bytes)?;
-        self.file.seek(SeekFrom::Start(bytes))?;
-        self.sound = bytes;
-        Ok(())
-    }
-}
-
-impl Write for TraceOutput {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.write_all(bytes).map(|()| bytes.len())
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.waits() {
-            return self.wait(bytes);
-        }
-        match self.put(bytes) {
-            Err(error) if self.truncates && self.most_waiting > 0 => {
-                self.refusal = error.raw_os_error();
-                self.wait(bytes).map_err(|_| error)
-            }
-            written => written,
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
 }
 
 /// What became of the rows that were handed over.
@@ -493,6 +377,8 @@ mod tests {
 
     use super::*;
     use ascend_trace_recording::rows::{CallRow, SessionRow, TablesRow};
+    use std::fs::File;
+    use std::io::{Seek, SeekFrom};
 
     fn calls(count: u64) -> RowBatch {
         let mut encoder = Encoder::new();
@@ -630,37 +516,5 @@ mod tests {
         fill_the_disk(&mut store, &path, false);
         store.end(&end());
         is_whole(&path);
-    }
-
-    #[test]
-    fn more_than_may_wait_is_lost() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x");
-        let mut output = TraceOutput::new(File::create(&path).unwrap(), true);
-        output.most_waiting = 8;
-        output.file = File::open(&path).unwrap();
-        assert!(output.write_all(b"12345").is_ok() && output.waits());
-        assert!(output.write_all(b"6789").is_err());
-        output.file = File::create(&path).unwrap();
-        output.try_again().unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"12345");
-    }
-
-    #[test]
-    fn a_write_that_fails_half_way_leaves_nothing_behind() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x");
-        let mut output = TraceOutput::new(File::create(&path).unwrap(), true);
-        output.write_all(b"whole").unwrap();
-        // Half a chunk gets through.
-        output.file.write_all(b"hal").unwrap();
-        output.file = File::open(&path).unwrap();
-        assert!(
-            output.write_all(b"f").is_err(),
-            "it is open for reading only"
-        );
-        output.file = File::options().write(true).open(&path).unwrap();
-        output.file.set_len(output.sound).unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
     }
 }

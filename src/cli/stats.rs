@@ -126,6 +126,10 @@ fn text(
             table(&stats.open_calls, begin),
         ),
         ("Host threads", table(&stats.threads, begin)),
+        (
+            "Threads without recorded calls",
+            table(&stats.other_threads, begin),
+        ),
         ("Steps", (training::verdicts(stats), 0)),
         ("Longest steps", (training::longest(stats, begin), 0)),
         ("Ranges", table(&stats.ranges, begin)),

@@ -5,7 +5,9 @@ mod change_spec;
 pub(super) use change_spec::{ChangeSpec, parse as change};
 
 use ascend_trace_analysis::stats::CallSite;
-use ascend_trace_analysis::whatif::{Handover, Narrow, Prediction, Report, Sync, WhatIf};
+use ascend_trace_analysis::whatif::{
+    Handover, Narrow, OtherThread, Prediction, Report, Sync, WhatIf,
+};
 use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::text::plain;
@@ -87,6 +89,11 @@ fn head(report: &Report) -> String {
         );
     }
     report.handovers.iter().for_each(|it| text += &handover(it));
+    let others = report.other_threads.iter();
+    others.for_each(|it| text += &other_thread(it, report.makespan_ns));
+    if report.awaits_others {
+        text += "Some pauses may be waits for threads without recorded calls, which may take up all that a change saves: each error contains that\n";
+    }
     text
 }
 
@@ -103,6 +110,19 @@ pub(super) fn handover(found: &Handover) -> String {
     format!(
         "Thread {} seems to wait for {by} before {}, {times}\n",
         found.tid, found.before
+    )
+}
+
+/// A thread without recorded calls.
+fn other_thread(found: &OtherThread, makespan: i64) -> String {
+    format!(
+        "Thread {} ({}) of process {} makes no recorded calls, and worked for about {}, {:.0} % of the time. If the program needs its \
+         results, no change makes it faster than that: each error contains this\n",
+        found.tid,
+        plain(&found.name),
+        found.pid,
+        duration(found.work_ns),
+        found.work_ns as f64 / makespan.max(1) as f64 * 100.0,
     )
 }
 

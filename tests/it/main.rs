@@ -89,6 +89,7 @@ mod object_store;
 mod onnx_runtime;
 /// A page in a browser fetches a trace from `open`.
 mod opening;
+mod other_threads;
 /// Processor times of threads outside AscendCL.
 mod pause_work;
 /// Programs that pause their own recording.

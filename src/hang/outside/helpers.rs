@@ -5,6 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use ascend_trace_analysis::hang::{NamedThread, ThreadSight};
+use ascend_trace_collector::Children;
 
 use super::{KernelState, PART};
 
@@ -86,7 +87,7 @@ impl WorkingHelpers {
 /// The other threads of a process, and the threads of its children.
 fn helpers(pid: u32, known: &BTreeSet<(u32, u32)>) -> Vec<Helper> {
     let own = tasks(pid);
-    let children: Vec<u32> = own.iter().flat_map(|tid| children(pid, *tid)).collect();
+    let children = Children::default().of(pid);
     let of = pid;
     let threads = own.into_iter().filter(|tid| !known.contains(&(pid, *tid)));
     let threads = threads.map(|tid| Helper { of, pid, tid });
@@ -102,13 +103,4 @@ fn tasks(pid: u32) -> Vec<u32> {
     let entries = folder.into_iter().flatten().flatten();
     let names = entries.map(|it| it.file_name());
     names.filter_map(|it| it.to_str()?.parse().ok()).collect()
-}
-
-/// The children that a thread has started.
-fn children(pid: u32, tid: u32) -> Vec<u32> {
-    let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/children"));
-    let text = text.unwrap_or_default();
-    text.split_whitespace()
-        .filter_map(|it| it.parse().ok())
-        .collect()
 }

@@ -12,6 +12,7 @@ mod graphs;
 mod histogram;
 mod lane_rows;
 mod open_calls;
+mod other_threads;
 mod shared_time;
 mod stall;
 mod stall_words;
@@ -39,6 +40,7 @@ pub use durations::{Durations, TaskDurations};
 pub use event_cost::EventCost;
 pub use lane_rows::{DeviceStats, Overlap, StreamStats, ThreadStats};
 pub use open_calls::OpenCallStats;
+pub use other_threads::OtherThreadStats;
 pub use stall::{MeanwhileStats, StallStats};
 pub use stalls_by_cause::{CauseStats, CauseTime};
 pub use stalls_by_culprit::{Grouping, StallGroup, StallGroups};
@@ -73,6 +75,9 @@ pub struct Stats {
     /// In the order in which they made their first calls.
     #[serde(serialize_with = "rows")]
     pub threads: Vec<ThreadStats>,
+    /// Threads without recorded calls, the busiest first.
+    #[serde(serialize_with = "rows")]
+    pub other_threads: Vec<OtherThreadStats>,
     /// Of all devices together.
     pub overlap: Overlap,
     /// By total time, longest first.
@@ -205,6 +210,7 @@ struct Closing {
     streams: Vec<StreamStats>,
     devices: Vec<DeviceStats>,
     threads: Vec<ThreadStats>,
+    other_threads: Vec<OtherThreadStats>,
     apis: Vec<ApiStats>,
     graphs: Vec<GraphStats>,
     tracing: Tracing,
@@ -238,6 +244,7 @@ impl Tables {
             streams,
             devices,
             threads: self.threads.rows(trace),
+            other_threads: other_threads::rows(trace, self.range),
             apis: self.apis.rows(trace.functions()),
             graphs: self.replays.rows(window, self.range, &self.operations),
             tracing: Tracing::of(trace),
@@ -281,6 +288,7 @@ impl Fold for Tables {
             streams: closing.streams,
             devices: closing.devices,
             threads: closing.threads,
+            other_threads: closing.other_threads,
             overlap: self.streams.overlap(),
             apis: closing.apis,
             stall_causes: self.causes.rows(),

@@ -34,9 +34,17 @@ impl Collector {
             }));
         }
         for mut row in introduced {
-            if let Row::Process(row) = &mut row {
-                row.outer_pid = outer_pid.unwrap_or(0);
-                self.replace((info.namespace, info.pid), row);
+            match &mut row {
+                Row::Process(row) => {
+                    row.outer_pid = outer_pid.unwrap_or(0);
+                    self.replace((info.namespace, info.pid), row);
+                    // Those of another namespace have other numbers here.
+                    if outer_pid.is_none() {
+                        self.other_threads.add_process(row.process, info.pid);
+                    }
+                }
+                Row::Thread(row) => self.other_threads.add_recorded(info.pid, row.tid),
+                _ => {}
             }
             self.file.push(&row);
         }

@@ -83,6 +83,9 @@ impl Collector {
         for row in self.costs.close(end_ns, &self.clock) {
             self.file.push(&Row::Cost(row));
         }
+        for row in self.other_threads.close() {
+            self.file.push(&Row::OtherThread(row));
+        }
         let status = end.map_or(0, |it| it.status);
         self.snapshots
             .finish(&self.board, &mut self.file, self.first, status);

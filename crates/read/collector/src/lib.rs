@@ -28,6 +28,7 @@ mod name_pattern;
 mod open_call_pass;
 mod open_calls;
 mod operator_words;
+mod other_threads;
 mod outcome;
 mod patching;
 mod process_name;
@@ -64,10 +65,12 @@ use last_activity::ActivityTracker;
 use liveness::Liveness;
 use marks::Marks;
 use open_call_pass::OpenCallHandling;
+use other_threads::OtherThreads;
 use patching::EngineReport;
 use ranges::Ranges;
 use snapshots::SnapshotSchedule;
 
+pub use other_threads::kernel::Children;
 pub use outcome::{RecordingCounts, RecordingOutcome};
 pub use stop::{ProgramEnd, Stop};
 use switchboard::{ClockedWindow, Switchboard, WindowClock};
@@ -106,6 +109,7 @@ pub struct Collector {
     /// Processes of other pid namespaces with a pid here that is not known yet.
     unplaced: BTreeMap<u32, ProcessRow>,
     costs: ThreadCosts,
+    other_threads: OtherThreads,
     hardware: Hardware,
     without_channel: u64,
     begun_ns: i64,
@@ -149,6 +153,7 @@ impl Collector {
             images: BTreeMap::new(),
             unplaced: BTreeMap::new(),
             costs: ThreadCosts::default(),
+            other_threads: OtherThreads::default(),
             hardware: Hardware::default(),
             without_channel: 0,
             begun_ns: clock::now(),
@@ -243,6 +248,9 @@ impl Collector {
         self.arena.set_switch(switch);
         self.board.note_set(switch);
         let found = self.drain_all(None);
+        for row in self.other_threads.take() {
+            self.file.push(&Row::OtherThread(row));
+        }
         self.mark();
         self.snapshots
             .turn(&self.board, &mut self.file, self.first, clock::now());
@@ -315,6 +323,7 @@ impl Collector {
     /// after that one was found gone.
     fn end_process(&mut self, process: u32, end_ns: i64) {
         self.unplaced.remove(&process);
+        self.other_threads.end_process(process);
         if self.ended.get(&process).is_none_or(|known| end_ns < *known) {
             self.ended.insert(process, end_ns);
             self.file

@@ -19,6 +19,7 @@ pub mod long_texts;
 pub mod loss;
 mod names;
 mod operands;
+mod other_threads;
 mod range_message;
 pub mod recording;
 pub mod rows;

@@ -407,6 +407,27 @@ verbatim_records! { rows {
             trace: String,
         }
 
+        /// Processor time of a thread without recorded calls. It belongs to a recorded process, or to a child process that is
+        /// not recorded. Sums since the recorder saw it first: of several rows for a thread the last counts.
+        OtherThread OtherThreadRow = b"OTHR", entity of 192 {
+            /// process: the thread's own, or the recorded one that its process comes from
+            process: u32 as process,
+            /// pid of its process
+            pid: u32,
+            /// tid
+            tid: u32,
+            /// name
+            name: String,
+            /// host time at which the recorder saw it first
+            first_ns: i64,
+            /// host time of the sums
+            at_ns: i64 as since(first_ns),
+            /// nanoseconds on a processor between these times
+            cpu_ns: u64,
+            /// how often it got a processor in between
+            runs: u64,
+        }
+
         /// How the recording ended: the last chunk of a complete file.
         End EndRow = b"END ", figure of 192 {
             /// host time

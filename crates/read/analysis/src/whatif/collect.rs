@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::compact_recording::{Facts, Stream, StreamPlace, Thread};
 use super::item_numbers::ItemNumbers;
 use super::links::{LaneCode, LanePosition, Link, LinkKind, QueueWait};
+use super::other_threads::OtherThreads;
 use super::positions::Located;
 use super::records::{Call, CallShape, NONE, Numbered, Task, TaskShape};
 use crate::dependencies::runs;
@@ -512,6 +513,9 @@ impl Fold for Collect {
         self.streams(window);
         self.links(window);
         self.settle();
+        if window.part.is_last {
+            self.facts.others = OtherThreads::of(trace);
+        }
     }
 
     fn finish(mut self) -> Facts {

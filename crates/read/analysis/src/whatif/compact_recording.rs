@@ -7,6 +7,7 @@ use ascend_trace_format::api::WaitTarget;
 use ascend_trace_recording::TimeRange;
 
 use super::links::{LanePosition, Link, QueueWait};
+use super::other_threads::OtherThreads;
 use super::records::{Call, CallShape, Calls, Task, TaskShape, Tasks};
 use super::untimed::PlacedTask;
 use crate::TaskRole;
@@ -149,6 +150,8 @@ pub(super) struct Facts {
     pub(super) untimed: u64,
     /// The longest time between two queries, of all loops that waited.
     pub(super) poll_periods: i64,
+    /// Threads without recorded calls.
+    pub(super) others: OtherThreads,
     /// Tasks without a time, where they probably ran, by place; and how far their durations may be off.
     pub(super) placed: Vec<PlacedTask>,
     pub(super) slack: i64,

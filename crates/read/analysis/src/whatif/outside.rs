@@ -60,6 +60,8 @@ pub(super) struct PauseResult {
     pub(super) off: i64,
     /// The sum of the pauses that nothing explains.
     pub(super) unexplained: i64,
+    /// Some of these pauses may be waits for threads without recorded calls.
+    pub(super) awaits_others: bool,
     /// Calls after a pause that a clock ended.
     pub(super) clocked: Vec<LanePosition>,
     /// Threads that make calls at regular times until the program ends.
@@ -137,6 +139,7 @@ pub(super) fn learn(facts: &Facts, links: &[Link], keeps_pauses: bool) -> PauseR
         let is_alone = threads.len() == 1 && functions.is_empty();
         let mut sweep = Sweep::of(facts, threads, functions);
         sweep.is_alone = is_alone;
+        sweep.other_runs = facts.others.most_runs(*process, facts.range());
         sweep.joined = joins.iter().map(|it| it.call).collect();
         joins.iter().for_each(|it| learnt.take_join(facts, it));
         sweep.run(facts);
@@ -195,8 +198,10 @@ struct Sweep<'f> {
     kept: usize,
     /// Calls after a pause that the ends of other threads ended, in order.
     joined: Vec<LanePosition>,
-    /// The process has nothing that a thread can wait for, except a clock.
+    /// The process has nothing that a thread can wait for, except a clock and threads without recorded calls.
     is_alone: bool,
+    /// How often a thread without recorded calls ran, at most.
+    other_runs: u64,
     /// The threads are of several processes: these pauses may end after calls of another one.
     between: Option<Unexplained>,
 }
@@ -213,6 +218,7 @@ impl<'f> Sweep<'f> {
             kept: 0,
             joined: Vec::new(),
             is_alone: false,
+            other_runs: 0,
             between: None,
         }
     }
@@ -390,7 +396,8 @@ impl<'f> Sweep<'f> {
                 _ if self.is_alone => {
                     if !learnt.take_clocked(*site, pauses) {
                         left.insert(*site, 0);
-                        learnt.unexplained = learnt.unexplained.saturating_add(pauses.blocked());
+                        let blocked = learnt.take_others(pauses, self.other_runs);
+                        learnt.unexplained = learnt.unexplained.saturating_add(blocked);
                     }
                 }
                 Verdict::By(found) => {
@@ -421,6 +428,7 @@ impl<'f> Sweep<'f> {
                 }
                 None => {
                     let part = learnt.take_unexplained(site, pauses, interval);
+                    learnt.take_others(pauses, self.other_runs);
                     *left.entry(site).or_default() += part;
                 }
             }
@@ -540,6 +548,17 @@ impl PauseResult {
             None => self.found.push(new),
         }
         place
+    }
+
+    /// Notes whether pauses may be waits for a thread without recorded calls, which ran this often. Returns how long they may have
+    /// waited.
+    fn take_others(&mut self, pauses: &Pauses, runs: u64) -> i64 {
+        let awaits = pauses.may_await(runs);
+        self.awaits_others |= awaits;
+        match awaits {
+            true => pauses.waited(),
+            false => pauses.blocked(),
+        }
     }
 
     /// The pauses of a site without a known cause. Returns the part of them that may be waits.

@@ -17,7 +17,7 @@
 //! - a 128th of the time: runs of one program differ by at least this.
 //!
 //! Others are added: how far the unchanged simulation is off from the recording; the unknown time of tasks without
-//! times and of pauses; how much the saved time differs where threads wait for each other in another way than they seem
+//! times and of pauses, or the saved time that threads without recorded calls may take up; how much the saved time differs where threads wait for each other in another way than they seem
 //! to; and the tracer overhead, as far as the end depends on it: it is in the recording, and a run without the tool has none.
 
 use ascend_trace_recording::TimeRange;
@@ -161,7 +161,7 @@ impl<'f> Predictor<'f> {
         let traced = untraced.min(self.overhead_ns());
         parts.extend([apart, unsteady, slow, changed.own.lasts / RERUNS]);
         let recorded = self.recorded.duration();
-        let open = self.open(changed, saved);
+        let open = self.open(changed, saved).max(self.taken_up(saved));
         let error = self.own_error_ns() + together(&parts) + open + waits + traced;
         let error = Some(error).filter(|_| !self.facts.is_open);
         let part = |ns: i64| ns as f64 / recorded.max(1) as f64;
@@ -214,6 +214,17 @@ impl<'f> Predictor<'f> {
         // A wait without a known cause may become shorter or longer.
         let open = rest.max(saved.abs());
         hidden.min(open) + self.index.outside_ns.min(open)
+    }
+
+    /// How much of the saved time threads without recorded calls may take up: if the program waits for them, it takes at least as long
+    /// as they work. How long they sleep or read files is not known.
+    fn taken_up(&self, saved: i64) -> i64 {
+        let left = self.recorded.duration() - saved;
+        let most = self.facts.others.most_work(self.recorded);
+        match self.index.awaits_others {
+            true => saved.max(0),
+            false => (most - left).clamp(0, saved.max(0)),
+        }
     }
 
     /// The time of everything that a change takes away or adds.

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::change::{Change, Changes};
 use super::collect::Collect;
 use super::compact_recording::Facts;
+use super::other_threads::OtherThread;
 use super::outside::Handover;
 use super::predict::{ChangedProgram, Prediction, Predictor};
 use super::solve::{Run, solve};
@@ -54,6 +55,12 @@ pub struct Report {
     pub checked_calls: u64,
     /// How threads seem to wait for each other outside of AscendCL.
     pub handovers: Vec<Handover>,
+    /// Threads without recorded calls that worked for a tenth of the time or more, the busiest first; at most five. If the program
+    /// needs their results, it takes as long as they work, so the errors contain that.
+    pub other_threads: Vec<OtherThread>,
+    /// Some pauses may be waits for threads without recorded calls. Such waits may take up all that a change saves, and the errors
+    /// contain that.
+    pub awaits_others: bool,
     /// What saves most comes first, unless it was asked for.
     pub predictions: Vec<Prediction>,
     /// Blocking calls, where they were asked for: what blocked longest comes first.
@@ -234,6 +241,8 @@ impl WhatIf {
             left_out: predictor.left_out,
             checked_calls: 0,
             handovers: self.index.handovers.clone(),
+            other_threads: self.facts.others.busy(predictor.recorded),
+            awaits_others: self.index.awaits_others,
             predictions,
             syncs: Vec::new(),
         }

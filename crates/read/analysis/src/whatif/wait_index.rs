@@ -75,6 +75,8 @@ pub(super) struct Index {
     pub(super) poll_lag: i64,
     /// The time that threads were outside, as far as it may have been a wait for others.
     pub(super) outside_ns: i64,
+    /// Some of these waits may be for threads without recorded calls, so they may take up all that a change saves.
+    pub(super) awaits_others: bool,
 }
 
 /// Calls of one shape.
@@ -110,6 +112,7 @@ impl Index {
             handover_off: outside.off,
             host_spread: host_spread(outside.repeated),
             outside_ns: outside.unexplained,
+            awaits_others: outside.awaits_others,
             clocked: outside.clocked,
             background: outside.background,
             ..Self::default()

@@ -14,7 +14,8 @@ use ascend_trace_analysis::memory::{
 use ascend_trace_analysis::requests::{HistogramBucket, MeasureStats, RequestStats};
 use ascend_trace_analysis::stats::{
     ApiStats, CauseStats, DeviceStats, GraphStats, ModuleStats, OpenCallStats, OperationStats,
-    PartStats, RangeStats, StallStats, StepStats, StreamStats, ThreadStats, Verdict,
+    OtherThreadStats, PartStats, RangeStats, StallStats, StepStats, StreamStats, ThreadStats,
+    Verdict,
 };
 use ascend_trace_analysis::{HostLateness, diff};
 use schemars::JsonSchema;
@@ -30,6 +31,7 @@ fn documented() -> Vec<(&'static str, String)> {
         ("streams", table::<StreamStats>()),
         ("devices", table::<DeviceStats>()),
         ("threads", table::<ThreadStats>()),
+        ("other_threads", table::<OtherThreadStats>()),
         ("apis", table::<ApiStats>()),
         ("stall_causes", table::<CauseStats>()),
         ("worst_stalls", table::<StallStats>()),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ascend_trace_analysis::whatif::{Change, Narrow, Report, Verdicts, WhatIf};
 use ascend_trace_analysis::{Window, WindowSize};
-use ascend_trace_recording::rows::{CostRow, Row};
+use ascend_trace_recording::rows::{CostRow, OtherThreadRow, Row};
 use ascend_trace_recording::{Recording, Trace};
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::whole::from_rows;
@@ -282,6 +282,44 @@ fn the_error_holds_what_recording_has_cost() {
     // It cannot be more than all of the time.
     let all = with(&[cost(thread, 10_000, 1 << 50)]);
     assert_eq!(all.overhead_ns, all.makespan_ns);
+}
+
+/// A program that needs the results of a thread without recorded calls takes as long as that works.
+#[test]
+fn the_error_has_the_work_of_threads_without_recorded_calls() {
+    let plain = Timeline::of(TWO_STREAMS);
+    let alone = predicted(&plain.trace(), operation("A", 0.5));
+    let (lasts, saved) = (alone.makespan_ns, alone.predictions[0].saved_ns);
+    assert!(saved > 0 && alone.other_threads.is_empty());
+    let with = |cpu_ns: i64| {
+        let seen = Row::OtherThread(OtherThreadRow {
+            process: 0,
+            pid: 77,
+            tid: 78,
+            name: "loader".to_owned(),
+            first_ns: 0,
+            at_ns: lasts,
+            cpu_ns: u64::try_from(cpu_ns).unwrap_or(0),
+            runs: 1,
+        });
+        let rows = plain.rows.iter().cloned().chain([seen]);
+        let trace = from_rows(plain.session.clone(), plain.tables.clone(), rows);
+        predicted(&trace, operation("A", 0.5))
+    };
+    let error = |report: &Report| report.predictions[0].error_ns.expect("it is known");
+    // It works for no longer than the changed program takes.
+    let idle = with(lasts - saved);
+    assert_eq!(error(&idle), error(&alone));
+    let busy = with(lasts - saved / 2);
+    let contained = error(&busy) - error(&alone);
+    assert!(
+        (saved / 2 - 2..=saved / 2 + 2).contains(&contained),
+        "{contained}"
+    );
+    assert_eq!(busy.other_threads[0].tid, 78);
+    assert_eq!(busy.predictions[0].saved_ns, saved);
+    // No pause waits for it.
+    assert!(!busy.awaits_others);
 }
 
 /// Everything that recordings have: graphs, collectives, callbacks, threads that plan for others.

@@ -308,6 +308,28 @@ fn losses_counters_and_the_end() {
     ];
     assert_eq!(rows(b"COST", 1, &columns), [Row::Cost(cost)]);
 
+    let other = OtherThreadRow {
+        process: 1,
+        pid: 40,
+        tid: 44,
+        name: "loader".to_owned(),
+        first_ns: 1_000,
+        at_ns: 1_900,
+        cpu_ns: 700,
+        runs: 12,
+    };
+    let columns = [
+        numbers(&[1]),
+        numbers(&[40]),
+        numbers(&[44]),
+        Column::texts(&["loader"]),
+        Column::signed(&[1_000]),
+        Column::signed(&[900]),
+        numbers(&[700]),
+        numbers(&[12]),
+    ];
+    assert_eq!(rows(b"OTHR", 1, &columns), [Row::OtherThread(other)]);
+
     let end = EndRow {
         end_ns: 123,
         exit_status: -2,

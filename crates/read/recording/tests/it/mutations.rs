@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use ascend_trace_recording::file::{self, Writer};
 use ascend_trace_recording::rows::{
     ActivityRow, CallRow, CodeRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, InnerRow,
-    LogRow, LongTextRow, LossRow, NameRow, ObjectRow, ProcessEndRow, RangeRow, Row, StackRow,
-    TablesRow,
+    LogRow, LongTextRow, LossRow, NameRow, ObjectRow, OtherThreadRow, ProcessEndRow, RangeRow, Row,
+    StackRow, TablesRow,
 };
 use ascend_trace_recording::{Recording, TimeRange};
 use ascend_trace_testkit::bytes;
@@ -49,7 +49,7 @@ fn seed() -> Vec<u8> {
 }
 
 /// Rows that the workload does not contain.
-fn rare() -> [Row; 15] {
+fn rare() -> [Row; 16] {
     [
         Row::ProcessEnd(ProcessEndRow {
             process: 1,
@@ -123,6 +123,16 @@ fn rare() -> [Row; 15] {
             ..CoverageRow::default()
         }),
         Row::Inner(InnerRow::new(40, Some("/tmp/inner.atrace".as_ref()))),
+        Row::OtherThread(OtherThreadRow {
+            process: 1,
+            pid: 40,
+            tid: 44,
+            name: "loader".to_owned(),
+            first_ns: 3_000,
+            at_ns: 90_000,
+            cpu_ns: 40_000,
+            runs: 12,
+        }),
         Row::Cost(CostRow {
             thread: 1,
             at_ns: 90_000,

@@ -293,7 +293,25 @@ fn measurement() -> impl Strategy<Value = Row> {
             reading_ns: times[2],
         })
     });
-    prop_oneof![4 => task, 2 => anchor, 1 => loss, 1 => counter, 1 => cost]
+    let other = (
+        [number(), number(), number()],
+        text(),
+        [time(), time()],
+        [word(), word()],
+    );
+    let other = other.prop_map(|(ids, name, times, sums)| {
+        Row::OtherThread(OtherThreadRow {
+            process: ids[0],
+            pid: ids[1],
+            tid: ids[2],
+            name,
+            first_ns: times[0],
+            at_ns: times[1],
+            cpu_ns: sums[0],
+            runs: sums[1],
+        })
+    });
+    prop_oneof![4 => task, 2 => anchor, 1 => loss, 1 => counter, 1 => cost, 1 => other]
 }
 
 pub(crate) fn any_row() -> impl Strategy<Value = Row> {

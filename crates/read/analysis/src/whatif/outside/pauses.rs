@@ -217,13 +217,31 @@ impl Pauses {
     /// calls. Pauses that always take the same time are sleeps.
     pub(super) fn blocked(&self) -> i64 {
         let lengths = Quartiles::of(self.lengths.iter().copied());
-        if is_steady(&lengths) {
-            return 0;
+        match is_steady(&lengths) {
+            true => 0,
+            false => self.waited(),
         }
+    }
+
+    /// The same, with pauses that always take the same time.
+    pub(super) fn waited(&self) -> i64 {
+        self.waits().sum()
+    }
+
+    /// How long each of them waited or slept in which the thread gave its processor up.
+    fn waits(&self) -> impl Iterator<Item = i64> {
         let each = self.lengths.iter().zip(&self.work);
         let waits = each.filter_map(|(length, work)| Some((length, (*work)?)));
         let waits = waits.filter(|it| it.1.blocks > 0);
-        waits.map(|(length, work)| length - work.most).sum()
+        waits.map(|(length, work)| length - work.most)
+    }
+
+    /// Whether most of them may be waits for a thread without recorded calls: the thread gave its processor up, and the other one ran
+    /// about as often.
+    pub(super) fn may_await(&self, runs: u64) -> bool {
+        let waits = self.waits().count();
+        let is_most = 2 * waits >= self.lengths.len().max(2 * LEAST_ROUNDS);
+        is_most && runs.saturating_mul(2) >= waits as u64
     }
 
     /// How long the thread used a processor in each, where that is known, with the call after it.

@@ -159,6 +159,11 @@ impl<'a> NumberMap<'a> {
                 it.thread = self.thread(it.thread, numbers);
                 it.at_ns = time(it.at_ns);
             }
+            Row::OtherThread(it) => {
+                it.process = self.process(it.process, numbers);
+                it.first_ns = time(it.first_ns);
+                it.at_ns = time(it.at_ns);
+            }
             Row::Log(it) => it.process = self.process(it.process, numbers),
             // Its times are on the log's clock.
             Row::Activity(it) => it.process = self.process(it.process, numbers),

@@ -7,7 +7,8 @@ use ascend_trace_format::api::{ArgPart, RetKind, Role, Untimed};
 
 use crate::entities::Function;
 use crate::load::function;
-use crate::rows::{AnchorRow, CallRow, CostRow, LossRow, Row, TablesRow};
+use crate::other_threads::OtherThreadKey;
+use crate::rows::{AnchorRow, CallRow, CostRow, LossRow, OtherThreadRow, Row, TablesRow};
 
 use super::super::decode::FileItem;
 use super::super::encoder::{Encoder, RowBatch};
@@ -60,6 +61,7 @@ pub(super) struct History {
     changes: HashMap<(u32, u16), u64>,
     losses: BTreeMap<Option<u32>, LossRow>,
     costs: BTreeMap<u32, CostRow>,
+    others: BTreeMap<OtherThreadKey, OtherThreadRow>,
     anchors: BTreeMap<(u32, u32, u8), VecDeque<AnchorRow>>,
     counters: Vec<Row>,
     open: Vec<CallRow>,
@@ -98,6 +100,9 @@ impl History {
             }
             Row::Cost(cost) => {
                 self.costs.insert(cost.thread, cost);
+            }
+            Row::OtherThread(thread) => {
+                self.others.insert(thread.key(), thread);
             }
             Row::Anchor(anchor) => {
                 let key = (anchor.process, anchor.device, anchor.source);
@@ -222,6 +227,8 @@ impl History {
         anchors.for_each(|row| put(&Row::Anchor(*row)));
         self.losses.values().for_each(|row| put(&Row::Loss(*row)));
         self.costs.values().for_each(|row| put(&Row::Cost(*row)));
+        let others = std::mem::take(&mut self.others).into_values();
+        others.for_each(|row| put(&Row::OtherThread(row)));
         self.counters.iter().for_each(&mut put);
         let calls = self.calls.values().filter(|call| self.is_of_living(call));
         calls.for_each(|call| put(&Row::Call(call.clone())));

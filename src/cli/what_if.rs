@@ -6,7 +6,7 @@ pub(super) use change_spec::{ChangeSpec, parse as change};
 
 use ascend_trace_analysis::stats::CallSite;
 use ascend_trace_analysis::whatif::{
-    Handover, Narrow, OtherThread, Prediction, Report, Sync, WhatIf,
+    BusyThread, Handover, Narrow, Prediction, Report, Sync, WhatIf,
 };
 use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::Recording;
@@ -89,7 +89,10 @@ fn head(report: &Report) -> String {
         );
     }
     report.handovers.iter().for_each(|it| text += &handover(it));
+    // Of others, the changed program does not have to wait.
+    let least = report.predictions.iter().map(|it| it.makespan_ns).min();
     let others = report.other_threads.iter();
+    let others = others.filter(|it| least.is_some_and(|least| it.work_ns > least));
     others.for_each(|it| text += &other_thread(it, report.makespan_ns));
     if report.awaits_others {
         text += "Some pauses may be waits for threads without recorded calls, which may take up all that a change saves: each error contains that\n";
@@ -114,7 +117,7 @@ pub(super) fn handover(found: &Handover) -> String {
 }
 
 /// A thread without recorded calls.
-fn other_thread(found: &OtherThread, makespan: i64) -> String {
+fn other_thread(found: &BusyThread, makespan: i64) -> String {
     format!(
         "Thread {} ({}) of process {} makes no recorded calls, and worked for about {}, {:.0} % of the time. If the program needs its \
          results, no change makes it faster than that: each error contains this\n",

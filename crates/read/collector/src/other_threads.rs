@@ -103,7 +103,7 @@ impl OtherThreads {
         };
         self.has_failed = true;
         drop(running.notices);
-        // It has no result, and a panic of it concerns nobody else.
+        // A panic there must not end the recording.
         let _ = running.thread.join();
         running.rows.try_iter().collect()
     }

@@ -40,6 +40,7 @@ pub use file::{OpenError, Warning};
 pub use graph_calls::is_capture_code;
 pub use loss::Loss;
 pub use operands::Operand;
+pub use other_threads::OtherThread;
 pub use recording::{Recording, Summary};
 pub use rows::{Ending, GraphRef};
 pub use stacks::{CallSite, StackId};

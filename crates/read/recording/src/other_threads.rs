@@ -24,58 +24,103 @@ impl OtherThreadRow {
         let seen = (self.at_ns - self.first_ns).max(1);
         (self.cpu_ns as f64 / seen as f64).min(1.0)
     }
+}
 
-    /// The part of a range for which the sums hold. The first look is later than the begin of a thread, and the last row is earlier
-    /// than its end.
-    fn within(&self, range: TimeRange) -> TimeRange {
-        let late = (self.at_ns - self.first_ns) / LATE + LATE_NS;
-        let begin = match self.first_ns - late <= range.begin {
-            true => range.begin,
-            false => self.first_ns,
-        };
-        let end = match self.at_ns + late >= range.end {
-            true => range.end,
-            false => self.at_ns,
-        };
-        TimeRange::new(begin, end.max(begin))
+/// A thread without recorded calls.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OtherThread {
+    /// Its sums by time, at least one.
+    rows: Vec<OtherThreadRow>,
+}
+
+impl OtherThread {
+    fn add(&mut self, row: &OtherThreadRow) {
+        let is_later = self.rows.last().is_none_or(|it| it.at_ns < row.at_ns);
+        if is_later {
+            self.rows.push(row.clone());
+        }
+    }
+
+    /// Its sums at the last look; those of nothing without a row.
+    pub fn last(&self) -> OtherThreadRow {
+        self.rows.last().cloned().unwrap_or_default()
     }
 
     /// About how long it used a processor in a range.
     pub fn work_ns(&self, range: TimeRange) -> i64 {
-        (self.share() * self.within(range).duration() as f64) as i64
+        self.within(range, |it| it.cpu_ns) as i64
     }
 
     /// About how often it got a processor in a range.
-    pub fn runs_in(&self, range: TimeRange) -> u64 {
-        let seen = (self.at_ns - self.first_ns).max(1);
-        let part = self.within(range).duration() as f64 / seen as f64;
-        (self.runs as f64 * part) as u64
+    pub fn runs(&self, range: TimeRange) -> u64 {
+        self.within(range, |it| it.runs) as u64
+    }
+
+    /// The part of a sum that grew in a range, as if it grew evenly between rows. The first look is later than the begin of a thread, and
+    /// the last row is earlier than its end.
+    fn within(&self, range: TimeRange, sum: impl Fn(&OtherThreadRow) -> u64) -> f64 {
+        let first = self.rows.iter().take(1).map(|it| (it.first_ns, 0));
+        let others = self.rows.iter().map(|it| (it.at_ns, sum(it)));
+        let mut points: Vec<(i64, f64)> =
+            first.chain(others).map(|it| (it.0, it.1 as f64)).collect();
+        let late = self
+            .rows
+            .last()
+            .map_or(0, |it| (it.at_ns - it.first_ns) / LATE);
+        let beyond = |(from, to): ((i64, f64), (i64, f64)), by: i64| {
+            let length = (to.0 - from.0) as f64;
+            let part = if length == 0.0 {
+                0.0
+            } else {
+                by as f64 / length
+            };
+            (to.0 + by, to.1 + part * (to.1 - from.1))
+        };
+        if let [first, second, ..] = points[..] {
+            points.insert(0, beyond((second, first), -LATE_NS));
+        }
+        if let [.., before, last] = points[..] {
+            points.push(beyond((before, last), late + LATE_NS));
+        }
+        grown(&points, range.end) - grown(&points, range.begin)
+    }
+}
+
+/// The value of a line through points, in order, at a place. It does not grow beyond them.
+fn grown(points: &[(i64, f64)], at: i64) -> f64 {
+    let next = points.partition_point(|it| it.0 <= at);
+    match (
+        next.checked_sub(1).and_then(|it| points.get(it)),
+        points.get(next),
+    ) {
+        (Some(before), Some(after)) => {
+            let part = (at - before.0) as f64 / (after.0 - before.0) as f64;
+            before.1 + part * (after.1 - before.1)
+        }
+        (Some(only), None) | (None, Some(only)) => only.1,
+        (None, None) => 0.0,
     }
 }
 
 impl Trace {
     /// Threads without recorded calls that the recorder saw work, of recorded processes and of their children.
-    pub fn other_threads(&self) -> Vec<&OtherThreadRow> {
-        let mut last: BTreeMap<OtherThreadKey, &OtherThreadRow> = BTreeMap::new();
+    pub fn other_threads(&self) -> Vec<OtherThread> {
+        let mut all: BTreeMap<OtherThreadKey, OtherThread> = BTreeMap::new();
         for row in self.rows::<OtherThreadRow>() {
-            let known = last.entry(row.key()).or_insert(row);
-            if known.at_ns <= row.at_ns {
-                *known = row;
-            }
+            all.entry(row.key()).or_default().add(row);
         }
-        if last.is_empty() {
+        if all.is_empty() {
             return Vec::new();
         }
-        // Their first calls may have come later.
+        // A thread may be recorded later: then its first rows are old.
         let recorded: BTreeSet<(u32, u32)> = self
             .threads()
             .iter()
             .map(|it| (self.process(it.process).pid, it.tid))
             .collect();
-        let others = last.into_values();
-        others
-            .filter(|it| !recorded.contains(&(it.pid, it.tid)))
-            .collect()
+        let others = all.into_iter();
+        let others = others.filter(|it| !recorded.contains(&(it.0.1, it.0.2)));
+        others.map(|it| it.1).collect()
     }
 }
 
@@ -85,29 +130,53 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    fn seen(first: i64, at: i64) -> OtherThreadRow {
-        OtherThreadRow {
-            first_ns: first * MS,
-            at_ns: at * MS,
-            cpu_ns: u64::try_from((at - first) * MS / 2).unwrap(),
-            runs: 10,
-            ..OtherThreadRow::default()
+    /// From a time on, half of the time until a later one.
+    fn seen(first: i64, until: &[i64]) -> OtherThread {
+        let mut thread = OtherThread::default();
+        for at in until {
+            thread.add(&OtherThreadRow {
+                first_ns: first * MS,
+                at_ns: at * MS,
+                cpu_ns: u64::try_from((at - first) * MS / 2).unwrap(),
+                runs: u64::try_from(at - first).unwrap(),
+                ..OtherThreadRow::default()
+            });
         }
+        thread
+    }
+
+    fn range(begin: i64, end: i64) -> TimeRange {
+        TimeRange::new(begin * MS, end * MS)
     }
 
     #[test]
     fn sums_hold_until_the_next_row_is_due() {
-        let all = TimeRange::new(0, 1_000 * MS);
+        let all = range(0, 1_000);
         // Seen for nearly all of the time.
-        assert_eq!(seen(20, 900).work_ns(all), 500 * MS);
-        assert_eq!(seen(20, 900).runs_in(all), 11);
+        assert_eq!(seen(20, &[900]).work_ns(all), 500 * MS);
+        assert_eq!(seen(20, &[900]).runs(all), 1_000);
         // It ended early, or began late.
-        assert_eq!(seen(20, 520).work_ns(all), 260 * MS);
-        assert_eq!(seen(500, 990).work_ns(all), 250 * MS);
-        // Seen for longer than the range.
-        let part = TimeRange::new(400 * MS, 600 * MS);
-        assert_eq!(seen(0, 1_000).work_ns(part), 100 * MS);
-        assert_eq!(seen(0, 100).work_ns(part), 0);
+        assert_eq!(seen(20, &[320, 420]).work_ns(all), 260 * MS);
+        assert_eq!(seen(500, &[990]).work_ns(all), 275 * MS);
+        assert_eq!(OtherThread::default().work_ns(all), 0);
+    }
+
+    #[test]
+    fn a_part_of_the_time_has_its_part_of_the_sums() {
+        assert_eq!(seen(0, &[1_000]).work_ns(range(400, 600)), 100 * MS);
+        assert_eq!(seen(0, &[100]).work_ns(range(400, 600)), 0);
+        // It worked at the begin alone.
+        let mut thread = seen(0, &[100]);
+        let last = thread.last();
+        thread.add(&OtherThreadRow {
+            at_ns: 800 * MS,
+            ..last
+        });
+        assert_eq!(thread.work_ns(range(0, 50)), 25 * MS);
+        assert_eq!(thread.work_ns(range(200, 900)), 0);
+        // A row that goes back in time says nothing.
+        thread.add(&seen(0, &[500]).last());
+        assert_eq!(thread.work_ns(range(200, 900)), 0);
     }
 
     #[test]

@@ -23,16 +23,16 @@ pub struct OtherThreadStats {
 }
 }
 
-impl From<&OtherThreadRow> for OtherThreadStats {
-    fn from(row: &OtherThreadRow) -> Self {
+impl From<OtherThreadRow> for OtherThreadStats {
+    fn from(row: OtherThreadRow) -> Self {
         Self {
+            share: row.share(),
             process: row.process,
             pid: row.pid,
             tid: row.tid,
-            name: row.name.clone(),
+            name: row.name,
             seen_ns: row.at_ns - row.first_ns,
             work_ns: i64::try_from(row.cpu_ns).unwrap_or(i64::MAX),
-            share: row.share(),
             runs: row.runs,
         }
     }
@@ -40,7 +40,7 @@ impl From<&OtherThreadRow> for OtherThreadStats {
 
 /// Those that were seen in the range, the busiest first. Their numbers are those of the whole recording.
 pub(super) fn rows(trace: &Trace, range: Range) -> Vec<OtherThreadStats> {
-    let others = trace.other_threads().into_iter();
+    let others = trace.other_threads().into_iter().map(|it| it.last());
     let seen = |it: &OtherThreadRow| TimeRange::new(it.first_ns, it.at_ns);
     let others = others.filter(|it| range.is_some_and(|range| range.overlaps(seen(it))));
     let mut rows: Vec<OtherThreadStats> = others.map(OtherThreadStats::from).collect();

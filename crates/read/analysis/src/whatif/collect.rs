@@ -7,13 +7,14 @@ use rustc_hash::FxHashMap;
 
 use super::compact_recording::{Facts, Stream, StreamPlace, Thread};
 use super::item_numbers::ItemNumbers;
+use super::limited_waits::LimitedWaits;
 use super::links::{LaneCode, LanePosition, Link, LinkKind, QueueWait};
 use super::other_threads::OtherThreads;
 use super::positions::Located;
 use super::records::{Call, CallShape, NONE, Numbered, Task, TaskShape};
 use crate::dependencies::runs;
 use crate::estimate::{EstimatedTime, Learner};
-use crate::polls::{self, PollStep};
+use crate::polls;
 use crate::stats::{CallSite, operation};
 use crate::{Fold, Node, ReleaseKind, TaskRole, Window};
 
@@ -90,6 +91,7 @@ pub(super) struct Collect {
     /// The number of a call that waited for room, and how long it lasted; the number of its task.
     rooms: Vec<(u32, i64, u32)>,
     learner: Learner,
+    limited: LimitedWaits,
     /// Where the numbers of calls and tasks are wanted.
     numbers: Option<ItemNumbers>,
 }
@@ -127,7 +129,12 @@ impl Collect {
         self.function(call.function.0, &function.name, waits);
         let poll = window.stalls.poll_step(id);
         let number = trace.call_number(id);
-        if poll.continues && self.poll(thread.index(), (id, number, call.end), poll) {
+        let goes_on = self.limited.take(trace, call);
+        let is_loop = poll.continues && self.is_polling(thread.index());
+        if (goes_on || is_loop) && self.go_on(thread.index(), (id, number, call.end)) {
+            if is_loop && poll.waited_since.is_some() {
+                self.facts.poll_periods += poll.period;
+            }
             return;
         }
         if call.depth == 0 || self.open[thread.index()].is_none() {
@@ -183,14 +190,15 @@ impl Collect {
         }
     }
 
-    /// A call continues a loop of queries: the loop is one call. False where its begin is not known.
-    fn poll(
-        &mut self,
-        thread: usize,
-        (id, number, end): (CallId, u32, i64),
-        poll: PollStep,
-    ) -> bool {
-        let Some(open) = self.open[thread].as_mut().filter(|it| it.shape.polls) else {
+    /// The last call of a thread is a loop of queries. False where its begin is not known.
+    fn is_polling(&self, thread: usize) -> bool {
+        let open = self.open[thread].as_ref();
+        open.is_some_and(|it| it.shape.polls)
+    }
+
+    /// A call continues the last one, as one call. False where its begin is not known.
+    fn go_on(&mut self, thread: usize, (id, number, end): (CallId, u32, i64)) -> bool {
+        let Some(open) = self.open[thread].as_mut() else {
             return false;
         };
         open.place.end = open.place.end.max(end);
@@ -198,9 +206,6 @@ impl Collect {
         open.numbers.1 = number;
         let place = open.place;
         self.facts.extend(TimeRange::new(place.begin, place.end));
-        if poll.waited_since.is_some() {
-            self.facts.poll_periods += poll.period;
-        }
         self.calls.set(id.index(), place);
         true
     }

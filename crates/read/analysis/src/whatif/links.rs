@@ -93,6 +93,8 @@ pub(super) enum LinkKind {
     /// The begin of a call after a handover, for the end of the last call of the thread that waited for it. The recording
     /// does not show such a wait: it shows only that the two threads work together.
     Reverse,
+    /// The begin of a call, for the end of another thread's call that it may have waited for if that had ended later.
+    Unshown,
     /// The first call of a thread, for the call of the first thread that had ended before.
     Start,
     /// The end of a call, for the begin of a task.
@@ -128,6 +130,7 @@ impl LinkKind {
             | Self::Handover
             | Self::PossibleHandover
             | Self::Join
+            | Self::Unshown
             | Self::Reverse => (from.end(), to.begin()),
             Self::HandoverBegin | Self::PossibleHandoverBegin => (from.begin(), to.begin()),
             Self::Callback | Self::Peer => (from.begin(), to.end()),

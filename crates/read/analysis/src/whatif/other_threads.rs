@@ -1,12 +1,11 @@
 //! Threads without recorded calls, for which recorded threads may wait: a loader prepares the next batch.
 //!
-//! The recorder knows how long each of them used a processor, and not what it did then. If the program needs their results, then it takes
+//! The recorder knows how long each of them used a processor. Its work is unknown. If the program needs their results, then it takes
 //! at least as long as the busiest of them works.
 
 use std::cmp::Reverse;
 
-use ascend_trace_recording::rows::OtherThreadRow;
-use ascend_trace_recording::{TimeRange, Trace};
+use ascend_trace_recording::{OtherThread, TimeRange, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -16,7 +15,7 @@ const REPORTED: usize = 5;
 
 /// A thread without recorded calls that worked for a large part of the time.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct OtherThread {
+pub struct BusyThread {
     /// Number of the recorded process that has it, or that its process comes from.
     pub process: u32,
     pub pid: u32,
@@ -28,11 +27,11 @@ pub struct OtherThread {
 
 /// All of a recording.
 #[derive(Debug, Default)]
-pub(super) struct OtherThreads(Vec<OtherThreadRow>);
+pub(super) struct OtherThreads(Vec<OtherThread>);
 
 impl OtherThreads {
     pub(super) fn of(trace: &Trace) -> Self {
-        Self(trace.other_threads().into_iter().cloned().collect())
+        Self(trace.other_threads())
     }
 
     /// How long the busiest one used a processor.
@@ -42,21 +41,24 @@ impl OtherThreads {
 
     /// How often one of a process got a processor, at most.
     pub(super) fn most_runs(&self, process: u32, range: TimeRange) -> u64 {
-        let own = self.0.iter().filter(|it| it.process == process);
-        own.map(|it| it.runs_in(range)).max().unwrap_or(0)
+        let own = self.0.iter().filter(|it| it.last().process == process);
+        own.map(|it| it.runs(range)).max().unwrap_or(0)
     }
 
     /// The busy ones, the busiest first.
-    pub(super) fn busy(&self, range: TimeRange) -> Vec<OtherThread> {
+    pub(super) fn busy(&self, range: TimeRange) -> Vec<BusyThread> {
         let least = (range.duration() as f64 * LEAST_SHARE) as i64;
-        let all = self.0.iter().map(|row| OtherThread {
-            process: row.process,
-            pid: row.pid,
-            tid: row.tid,
-            name: row.name.clone(),
-            work_ns: row.work_ns(range),
+        let all = self.0.iter().map(|thread| {
+            let row = thread.last();
+            BusyThread {
+                process: row.process,
+                pid: row.pid,
+                tid: row.tid,
+                name: row.name,
+                work_ns: thread.work_ns(range),
+            }
         });
-        let mut busy: Vec<OtherThread> = all.filter(|it| it.work_ns >= least.max(1)).collect();
+        let mut busy: Vec<BusyThread> = all.filter(|it| it.work_ns >= least.max(1)).collect();
         busy.sort_by_key(|it| (Reverse(it.work_ns), it.pid, it.tid));
         busy.truncate(REPORTED);
         busy

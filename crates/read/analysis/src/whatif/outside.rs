@@ -10,10 +10,12 @@ mod clock;
 mod ended_calls;
 mod follows;
 mod handover;
+mod hidden_waits;
 mod joins;
 mod occupation;
 mod pauses;
 mod turns;
+mod unshown;
 mod walker;
 
 use std::cmp::Reverse;
@@ -31,6 +33,7 @@ pub(super) use pauses::OwnTime;
 
 use ended_calls::EndedCalls;
 use handover::handover;
+use hidden_waits::HiddenWaits;
 use joins::Join;
 use pauses::{Ending, PauseEnd, Pauses, Source, Verdict};
 use walker::Walker;
@@ -62,8 +65,8 @@ pub(super) struct PauseResult {
     pub(super) unexplained: i64,
     /// Some of these pauses may be waits for threads without recorded calls.
     pub(super) awaits_others: bool,
-    /// Calls after a pause that a clock ended.
-    pub(super) clocked: Vec<LanePosition>,
+    /// Calls after a pause that a clock ended, with its period.
+    pub(super) clocked: Vec<(LanePosition, i64)>,
     /// Threads that make calls at regular times until the program ends.
     pub(super) background: BTreeSet<usize>,
     /// How long a thread may work in a pause before it waits for another thread, by the site of the pause.
@@ -136,6 +139,7 @@ pub(super) fn learn(facts: &Facts, links: &[Link], keeps_pauses: bool) -> PauseR
         };
         let functions = host_functions(facts, *process);
         learnt.links.extend(turns::links(&functions));
+        learnt.links.extend(unshown::links(facts, &others));
         let is_alone = threads.len() == 1 && functions.is_empty();
         let mut sweep = Sweep::of(facts, threads, functions);
         sweep.is_alone = is_alone;
@@ -388,6 +392,7 @@ impl<'f> Sweep<'f> {
         sites.sort_by_key(|it| it.0);
         let mut rare: Vec<(Site, &Pauses)> = Vec::new();
         let mut known: Vec<(Site, PauseEnd<'_>)> = Vec::new();
+        let mut hidden = HiddenWaits::default();
         for (site, pauses) in &sites {
             let (total, spread) = pauses.total_and_spread();
             learnt.repeated.0 = learnt.repeated.0.saturating_add(total);
@@ -412,10 +417,14 @@ impl<'f> Sweep<'f> {
                 }
                 Verdict::OwnWork => {
                     left.insert(*site, 0);
+                    hidden.add(*site, pauses, interval);
                 }
                 Verdict::Unknown => rare.push((*site, pauses)),
             }
         }
+        let found = known.iter().map(|it| (it.0, it.1.source));
+        let waited = hidden.waited(&found.collect::<Vec<_>>());
+        learnt.unexplained = learnt.unexplained.saturating_add(waited);
         for (site, pauses) in rare {
             // The first round of a loop comes after another call.
             let alike = known
@@ -443,16 +452,23 @@ impl<'f> Sweep<'f> {
         let mut sites: Vec<_> = std::mem::take(&mut self.sites).into_iter().collect();
         sites.sort_by_key(|it| it.0);
         let known = self.between.take().unwrap_or_default();
+        let mut hidden = HiddenWaits::default();
+        let mut ended: Vec<(Site, Source)> = Vec::new();
         for (site, pauses) in &sites {
             let interval = |source| self.interval(lasts, source);
             let counted = known.get(site).copied().unwrap_or(0);
             let unexplained = match pauses.ended_by(interval) {
                 Verdict::By(found) if !has_peers || found.is_followed() => {
                     learnt.take(facts, *site, (&found.of_other_process(), pauses));
+                    ended.push((*site, found.source));
                     learnt.worked.insert(*site, pauses.most_work_before());
                     pauses.total() - found.total()
                 }
                 Verdict::Unknown if !has_peers => pauses.unexplained(interval).max(counted),
+                Verdict::OwnWork => {
+                    hidden.add(*site, pauses, interval);
+                    counted
+                }
                 _ => counted,
             };
             learnt.unexplained = learnt
@@ -460,6 +476,8 @@ impl<'f> Sweep<'f> {
                 .saturating_add(unexplained - counted)
                 .max(0);
         }
+        let waited = hidden.waited(&ended);
+        learnt.unexplained = learnt.unexplained.saturating_add(waited);
     }
 }
 
@@ -522,16 +540,17 @@ impl PauseResult {
 
     /// The pauses of a site that a clock ended. Returns whether one did.
     fn take_clocked(&mut self, (thread, ..): Site, pauses: &Pauses) -> bool {
-        let are_clocked = pauses.are_clocked();
-        if are_clocked {
+        let period = pauses.clock_period();
+        if let Some(period) = period {
             let lane = LaneCode::thread(thread as usize);
-            let calls = pauses.calls.iter().map(|it| LanePosition::new(lane, *it));
+            let calls = pauses.calls.iter();
+            let calls = calls.map(|it| (LanePosition::new(lane, *it), period));
             self.clocked.extend(calls);
             let works = pauses.works();
             let works = works.map(|(call, work)| (LanePosition::new(lane, call), work.into()));
             self.own_before.extend(works);
         }
-        are_clocked
+        period.is_some()
     }
 
     /// The place of a handover in the list of all.

@@ -162,7 +162,8 @@ impl<'f> Predictor<'f> {
         parts.extend([apart, unsteady, slow, changed.own.lasts / RERUNS]);
         let recorded = self.recorded.duration();
         let open = self.open(changed, saved).max(self.taken_up(saved));
-        let error = self.own_error_ns() + together(&parts) + open + waits + traced;
+        let unsure = self.most_unsure(changed, saved).min(open + waits);
+        let error = self.own_error_ns() + together(&parts) + unsure + traced;
         let error = Some(error).filter(|_| !self.facts.is_open);
         let part = |ns: i64| ns as f64 / recorded.max(1) as f64;
         Prediction {
@@ -214,6 +215,14 @@ impl<'f> Predictor<'f> {
         // A wait without a known cause may become shorter or longer.
         let open = rest.max(saved.abs());
         hidden.min(open) + self.index.outside_ns.min(open)
+    }
+
+    /// How far the unknown may move a prediction: a change that takes time away makes a program no slower, and no faster than by that.
+    fn most_unsure(&self, changed: ChangedProgram<'_>, saved: i64) -> i64 {
+        match saved > 0 {
+            true => saved.max(self.most(changed) - saved),
+            false => i64::MAX,
+        }
     }
 
     /// How much of the saved time threads without recorded calls may take up: if the program waits for them, it takes at least as long

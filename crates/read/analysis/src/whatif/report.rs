@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::change::{Change, Changes};
 use super::collect::Collect;
 use super::compact_recording::Facts;
-use super::other_threads::OtherThread;
+use super::other_threads::BusyThread;
 use super::outside::Handover;
 use super::predict::{ChangedProgram, Prediction, Predictor};
 use super::solve::{Run, solve};
@@ -57,7 +57,7 @@ pub struct Report {
     pub handovers: Vec<Handover>,
     /// Threads without recorded calls that worked for a tenth of the time or more, the busiest first; at most five. If the program
     /// needs their results, it takes as long as they work, so the errors contain that.
-    pub other_threads: Vec<OtherThread>,
+    pub other_threads: Vec<BusyThread>,
     /// Some pauses may be waits for threads without recorded calls. Such waits may take up all that a change saves, and the errors
     /// contain that.
     pub awaits_others: bool,

@@ -45,10 +45,14 @@ pub(super) enum LatencySource {
     Untraced,
     /// As [`Self::Own`], but the host takes longer, by as much as it may differ from run to run.
     SlowHost,
+    /// As [`Self::Own`], but a thread that is late for the tick of a clock waits for the next one.
+    NextTick,
+    /// As [`Self::Own`], with waits of threads for each other that did not happen in the recording.
+    Unshown,
 }
 
 impl LatencySource {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Own,
         Self::Early,
         Self::Late,
@@ -57,11 +61,16 @@ impl LatencySource {
         Self::Mutual,
         Self::Untraced,
         Self::SlowHost,
+        Self::NextTick,
+        Self::Unshown,
     ];
 
     /// It has the latencies of the recording, and other waits of threads for each other.
     pub(super) fn is_of_waits(self) -> bool {
-        matches!(self, Self::OwnWork | Self::Mutual)
+        matches!(
+            self,
+            Self::OwnWork | Self::Mutual | Self::NextTick | Self::Unshown
+        )
     }
 
     pub(super) fn of(self, spread: Spread) -> i64 {
@@ -73,7 +82,9 @@ impl LatencySource {
             | Self::OwnWork
             | Self::Mutual
             | Self::Untraced
-            | Self::SlowHost => spread.middle,
+            | Self::SlowHost
+            | Self::NextTick
+            | Self::Unshown => spread.middle,
         }
     }
 }

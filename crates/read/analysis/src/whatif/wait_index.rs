@@ -61,8 +61,10 @@ pub(super) struct Index {
     /// Some of these waits may be work of the threads, and some may be mutual.
     may_be_own: bool,
     is_mutual: bool,
-    /// Calls after a pause that a clock ended, in order.
-    pub(super) clocked: Vec<LanePosition>,
+    /// Some waits did not happen in the recording.
+    has_unshown: bool,
+    /// Calls after a pause that a clock ended, in order, with its period.
+    pub(super) clocked: Vec<(LanePosition, i64)>,
     /// Threads that make calls at regular times until the program ends.
     pub(super) background: BTreeSet<usize>,
     /// How long a thread takes to go on after another one.
@@ -103,6 +105,7 @@ impl Index {
             may_be_own: links.iter().any(|it| it.way.is_possible()) || !outside.worked.is_empty(),
             worked: outside.worked,
             own_before: outside.own_before,
+            has_unshown: links.iter().any(|it| it.way == LinkKind::Unshown),
             is_mutual: links.iter().any(|it| it.way == LinkKind::Reverse),
             overheads: overheads(facts),
             readings: readings(facts, &calls),
@@ -181,12 +184,15 @@ impl Index {
     /// The ways in which a program is simulated, of which the first one gives the prediction.
     pub(super) fn manners(&self) -> impl Iterator<Item = LatencySource> {
         let (may_be_own, is_mutual) = (self.may_be_own, self.is_mutual);
+        let (is_clocked, has_unshown) = (!self.clocked.is_empty(), self.has_unshown);
         let mut costs = self.overheads.iter().chain(&self.readings);
         let is_traced = costs.any(|it| *it > 0);
         LatencySource::ALL.into_iter().filter(move |it| match it {
             LatencySource::OwnWork => may_be_own,
             LatencySource::Mutual => is_mutual,
             LatencySource::Untraced => is_traced,
+            LatencySource::NextTick => is_clocked,
+            LatencySource::Unshown => has_unshown,
             _ => true,
         })
     }

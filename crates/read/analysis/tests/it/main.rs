@@ -64,6 +64,7 @@ mod training;
 mod two_threads;
 /// Predictions.
 mod whatif;
+mod whatif_unshown;
 mod whatif_waits;
 mod whatif_work;
 /// How results are written down.

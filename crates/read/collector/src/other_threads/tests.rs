@@ -89,7 +89,7 @@ fn the_last_rows_come_at_the_end() {
     }
     threads.end_process(7);
     threads.close();
-    // What is asked after the end starts nothing again.
+    // Nothing starts again after the end.
     threads.add_process(7, std::process::id());
     assert_eq!(threads.take().count(), 0);
 }

@@ -33,18 +33,19 @@ const PART_OF_SUMS: f64 = 0.4;
 const PART_OF_FEW: f64 = 0.7;
 const CHANCE: f64 = 0.03;
 
-/// Whether a clock ends pauses, by their ends in order.
-pub(super) fn is_clocked(ends: &[i64]) -> bool {
+/// The period of the clock that ends pauses, by their ends in order; `None` if none does.
+pub(super) fn period(ends: &[i64]) -> Option<i64> {
     let usual = Quartiles::of(ends.windows(2).map(|it| it[1] - it[0])).second as f64;
     if ends.len() < LEAST_TICKS || usual < ROUND_NS / 2.0 {
-        return false;
+        return None;
     }
     let per_second = (SECOND_NS / usual).round();
     let multiple = (usual / ROUND_NS).round() * ROUND_NS;
     let periods = [multiple, SECOND_NS / per_second.max(1.0)];
     let is_chosen = [multiple > 0.0, per_second <= MOST_PER_SECOND];
-    let mut chosen = periods.iter().zip(is_chosen).filter(|it| it.1);
-    chosen.any(|it| are_ticks(ends, *it.0))
+    let chosen = periods.into_iter().zip(is_chosen).filter(|it| it.1);
+    let mut found = chosen.map(|it| it.0).filter(|it| are_ticks(ends, *it));
+    found.next().map(|it| it.round() as i64)
 }
 
 /// Whether times are at multiples of a period, with errors that do not add up.
@@ -79,6 +80,10 @@ fn is_exact(errors: &[i64]) -> bool {
 mod tests {
     use super::*;
 
+    fn is_clocked(ends: &[i64]) -> bool {
+        period(ends).is_some()
+    }
+
     /// Numbers below a thousand, in a fixed order.
     fn noise() -> impl FnMut() -> i64 {
         let mut state = 7_u64;
@@ -93,7 +98,7 @@ mod tests {
         for period in [4_000_000, 16_666_667, 500_000] {
             let mut noise = noise();
             let ticks: Vec<i64> = (0..100).map(|it| it * period + 60 * noise()).collect();
-            assert!(is_clocked(&ticks), "{period}");
+            assert_eq!(super::period(&ticks), Some(period));
             // One in five is missing.
             let some = (0..100).filter(|it| it % 5 != 3);
             let mut some: Vec<i64> = some.map(|it| ticks[it]).collect();

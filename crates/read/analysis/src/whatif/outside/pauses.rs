@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::clock::is_clocked;
+use super::clock;
 use super::follows::{follows, most_fixed, most_followed};
 use super::occupation::Occupation;
 use crate::pause_work::Work;
@@ -10,6 +10,9 @@ use crate::whatif::links::{LanePosition, Link, LinkKind};
 
 /// Fewer pauses show nothing.
 const LEAST_ROUNDS: usize = 4;
+
+/// With this number of pauses, each round of another thread is in one of them hardly by chance.
+const MANY_ROUNDS: usize = 32;
 
 /// Parts of the pauses that a candidate ends: four of five.
 const ENDS: (usize, usize) = (4, 5);
@@ -271,6 +274,24 @@ impl Pauses {
         }
     }
 
+    /// A thread with a call that ended once in nearly each of many of these pauses, though they are a small part of the time from one such
+    /// call to the next.
+    pub(super) fn paced_by(&self, interval: impl Fn(Source) -> i64) -> Option<u32> {
+        let count = self.lengths.len();
+        let usual = Quartiles::of(self.lengths.iter().copied()).second;
+        let paces = |source: &Source, endings: &[Ending]| {
+            let once = endings.iter().filter(|it| it.wakes == 1).count();
+            let is_small = usual.saturating_mul(2) <= interval(*source);
+            count >= MANY_ROUNDS && count - once <= count / FEW && is_small
+        };
+        self.endings
+            .iter()
+            .find_map(|(source, endings)| match source {
+                Source::Calls(thread, _) => paces(source, endings).then_some(*thread),
+                _ => None,
+            })
+    }
+
     /// Their sum, and half of the spread of each; nothing of few.
     pub(super) fn total_and_spread(&self) -> (i64, i64) {
         let count = self.lengths.len();
@@ -281,9 +302,9 @@ impl Pauses {
         (self.total(), spread.saturating_mul(count as i64))
     }
 
-    /// A clock ends them.
-    pub(super) fn are_clocked(&self) -> bool {
-        is_clocked(&self.ends)
+    /// The period of the clock that ends them.
+    pub(super) fn clock_period(&self) -> Option<i64> {
+        clock::period(&self.ends)
     }
 
     pub(super) fn total(&self) -> i64 {
@@ -423,7 +444,7 @@ impl Pauses {
                 Verdict::OwnWork
             }
             (Some(found), _) => Verdict::By(found),
-            _ if self.are_clocked() => Verdict::Clock,
+            _ if self.clock_period().is_some() => Verdict::Clock,
             (None, Some(found)) => Verdict::By(found),
             (None, None) if occupation == Occupation::Busy => Verdict::OwnWork,
             (None, None)

@@ -20,12 +20,17 @@ struct Targets<'w> {
     joined: Vec<&'w Wait>,
     /// Those that threads wait for if they wait for each other.
     reverse: Vec<&'w Wait>,
+    /// Those that did not happen in the recording.
+    unshown: Vec<&'w Wait>,
 }
 
 impl<'w> Targets<'w> {
     fn of(index: &Index, waits: &'w [Wait], begin: i64, is_first: bool) -> Self {
         let of_way = |way: LinkKind| waits.iter().filter(move |it| it.way == way);
-        let is_shown = |it: &&Wait| !matches!(it.way, LinkKind::Start | LinkKind::Reverse);
+        let is_shown = |it: &&Wait| {
+            let others = [LinkKind::Start, LinkKind::Reverse, LinkKind::Unshown];
+            !others.contains(&it.way)
+        };
         let shown = waits.iter().filter(is_shown);
         let shown = shown.filter(|it| index.time(it) <= begin);
         let shown = shown.max_by_key(|it| index.time(it));
@@ -35,12 +40,13 @@ impl<'w> Targets<'w> {
             shown,
             joined: of_way(LinkKind::Join).filter(|_| is_join).collect(),
             reverse: of_way(LinkKind::Reverse).collect(),
+            unshown: of_way(LinkKind::Unshown).collect(),
         }
     }
 
     fn each(&self) -> impl Iterator<Item = &'w Wait> {
         let shown = self.start.into_iter().chain(self.shown);
-        let others = self.joined.iter().chain(&self.reverse);
+        let others = self.joined.iter().chain(&self.reverse).chain(&self.unshown);
         shown.chain(others.copied())
     }
 }
@@ -114,6 +120,7 @@ impl<'f> ThreadLane<'f> {
             all.for_each(|(it, by)| *it = (*it).max(by + shown_lag));
         }
         self.wait_mutually(shared, &targets, call);
+        self.wait_unshown(shared, &targets);
         shared.release(waits);
         if is_first || own_lag < 0 {
             shared.begins(&self.row, 0);
@@ -131,6 +138,31 @@ impl<'f> ThreadLane<'f> {
         OwnTime {
             least: 0,
             most: most.unwrap_or(0),
+        }
+    }
+
+    /// Waits that did not happen in the recording.
+    fn wait_unshown(&mut self, shared: &SolverContext<'f>, targets: &Targets<'_>) {
+        let runs = shared.effects.of_manner(LatencySource::Unshown);
+        for by in targets.unshown.iter().filter_map(|it| shared.value(it)) {
+            let own = self.row.get_mut(runs.clone()).unwrap_or_default();
+            let by = by.get(runs.clone()).unwrap_or_default();
+            let all = own.iter_mut().zip(by);
+            all.for_each(|(it, by)| *it = (*it).max(*by));
+        }
+    }
+
+    /// A call begins at the tick of a clock, which goes on in any case. A thread that is late begins at once, or at the next tick.
+    pub(super) fn wait_for_tick(&mut self, shared: &SolverContext<'f>, call: &Call, period: i64) {
+        self.fold();
+        let at_next = shared.effects.of_manner(LatencySource::NextTick);
+        for (run, it) in self.row.iter_mut().enumerate() {
+            let late = (*it - call.begin).max(0);
+            *it = call.begin
+                + match at_next.contains(&run) {
+                    true => (late + period - 1) / period.max(1) * period,
+                    false => late,
+                };
         }
     }
 

@@ -68,7 +68,7 @@ pub(super) struct ThreadLane<'f> {
     rooms: &'f [LanePosition],
     groups: &'f [(LanePosition, u32)],
     /// Calls that a clock begins.
-    clocked: &'f [LanePosition],
+    clocked: &'f [(LanePosition, i64)],
     corrections: &'f [(LanePosition, i32)],
     /// By place; some that are over may be among them.
     pending: VecDeque<Pending>,
@@ -109,7 +109,7 @@ impl<'f> ThreadLane<'f> {
             source: index.sources.partition_point(|it| it.place().lane() < lane),
             rooms: of_lane(&index.rooms, lane, |it| *it),
             groups: of_lane(groups, lane, |it| it.0),
-            clocked: of_lane(&index.clocked, lane, |it| *it),
+            clocked: of_lane(&index.clocked, lane, |it| it.0),
             corrections: of_lane(&facts.corrections, lane, |it| it.0),
             pending: VecDeque::new(),
             skipped: FxHashMap::default(),
@@ -179,17 +179,18 @@ impl<'f> ThreadLane<'f> {
             if lag < 0 || ends_late {
                 self.ends(shared);
             }
-            if take_at(&mut self.clocked, place, |it| *it).is_empty() {
-                self.ahead += lag;
-                self.slow(shared, lag);
-                self.leave_out_overhead(shared, lag);
-            } else {
-                // The clock goes on in any case. The thread works before it waits for that.
-                let own = shared.index.own_before.get(&place);
-                self.ahead += own.map_or(0, |it| it.least).clamp(0, lag.max(0));
-                self.fold();
-                let all = self.row.iter_mut();
-                all.for_each(|it| *it = (*it).max(call.begin));
+            match take_at(&mut self.clocked, place, |it| it.0) {
+                [] => {
+                    self.ahead += lag;
+                    self.slow(shared, lag);
+                    self.leave_out_overhead(shared, lag);
+                }
+                [(_, period), ..] => {
+                    // The thread works before it waits for the clock.
+                    let own = shared.index.own_before.get(&place);
+                    self.ahead += own.map_or(0, |it| it.least).clamp(0, lag.max(0));
+                    self.wait_for_tick(shared, call, *period);
+                }
             }
             if lag < 0 {
                 shared.begins(&self.row, self.ahead);

@@ -16,6 +16,7 @@ mod doctor;
 pub(crate) mod document_head;
 mod env;
 mod export;
+mod handovers;
 mod hooks;
 mod info;
 mod install;

@@ -14,8 +14,8 @@ use ascend_trace_recording::{Recording, TimeRange};
 
 use super::args::CriticalArgs;
 use super::document_head::DocumentHead;
+use super::handovers;
 use super::report::{self, ReadRecordings, ReportOptions};
-use super::what_if::handover;
 use crate::text_table::{count, declared};
 
 /// Rows of each table.
@@ -116,8 +116,7 @@ fn text(path: &Critical, begin: i64) -> String {
         duration(path.end_ns - path.begin_ns),
         count(path.segments.len() as u64),
     );
-    let handovers: String = path.handovers.iter().map(handover).collect();
-    let head = head + &handovers;
+    let head = head + &handovers::text(&path.handovers);
     let tables = [
         ("What it did", declared(path.kinds.iter().take(ROWS), begin)),
         ("By name", declared(path.names.iter().take(ROWS), begin)),

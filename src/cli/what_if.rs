@@ -5,9 +5,7 @@ mod change_spec;
 pub(super) use change_spec::{ChangeSpec, parse as change};
 
 use ascend_trace_analysis::stats::CallSite;
-use ascend_trace_analysis::whatif::{
-    BusyThread, Handover, Narrow, Prediction, Report, Sync, WhatIf,
-};
+use ascend_trace_analysis::whatif::{BusyThread, Narrow, Prediction, Report, Sync, WhatIf};
 use ascend_trace_analysis::{Fold, WindowSize};
 use ascend_trace_recording::Recording;
 use ascend_trace_recording::text::plain;
@@ -15,6 +13,7 @@ use ascend_trace_recording::units::duration;
 
 use super::args::WhatIfArgs;
 use super::document_head::ReportDocument;
+use super::handovers;
 use super::report::{self, ReadRecordings, ReportOptions};
 use crate::text_table::{TableRows, count};
 
@@ -88,7 +87,7 @@ fn head(report: &Report) -> String {
             count(report.untimed)
         );
     }
-    report.handovers.iter().for_each(|it| text += &handover(it));
+    text += &handovers::text(&report.handovers);
     // Of others, the changed program does not have to wait.
     let least = report.predictions.iter().map(|it| it.makespan_ns).min();
     let others = report.other_threads.iter();
@@ -98,22 +97,6 @@ fn head(report: &Report) -> String {
         text += "Some pauses may be waits for threads without recorded calls, which may take up all that a change saves: each error contains that\n";
     }
     text
-}
-
-/// A wait outside of AscendCL.
-pub(super) fn handover(found: &Handover) -> String {
-    let by = match found.by {
-        Some(tid) => format!("{} of thread {tid}", found.after),
-        None => found.after.clone(),
-    };
-    let times = match found.count {
-        1 => "once".to_owned(),
-        more => format!("{} times", count(more)),
-    };
-    format!(
-        "Thread {} seems to wait for {by} before {}, {times}\n",
-        found.tid, found.before
-    )
 }
 
 /// A thread without recorded calls.

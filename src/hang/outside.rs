@@ -1,13 +1,20 @@
 //! The states of threads outside AscendCL in the kernel, while the program runs on this host.
 
 mod helpers;
+mod pipes;
+mod stuck;
+mod system_calls;
+mod waits;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{Duration, Instant};
 
-use ascend_trace_analysis::hang::{NamedThread, Report, ThreadSight};
+use ascend_trace_analysis::hang::{NamedThread, OutsideWait, Report, SystemSight, ThreadSight};
 
 use helpers::Helpers;
+use system_calls::{Memory, SystemCall, numbers};
+use waits::{ThreadWait, Threads};
 
 /// Threads that are described in text.
 const SHOWN: usize = 5;
@@ -70,6 +77,7 @@ impl KernelState {
         let state = in_words(self.state, &self.place);
         ThreadSight::Lives {
             works: has_worked || self.is_busy() && before.is_busy() || self.has_an_end(),
+            waits: None,
             state: match has_worked && !self.is_busy() {
                 true => format!(
                     "it works, and in between {}",
@@ -82,7 +90,7 @@ impl KernelState {
 }
 
 /// Looks at threads twice: what works uses a processor in between.
-pub(crate) fn look(threads: &[NamedThread]) -> Vec<ThreadSight> {
+pub(crate) fn look(threads: &[NamedThread]) -> SystemSight {
     let states = || {
         let states = threads.iter();
         let states = states.map(|it| KernelState::of(it.pid, it.tid, &it.name));
@@ -91,28 +99,126 @@ pub(crate) fn look(threads: &[NamedThread]) -> Vec<ThreadSight> {
     let begun = Instant::now();
     let before = states();
     if before.iter().all(Option::is_none) {
-        return vec![ThreadSight::Unknown; threads.len()];
+        return SystemSight {
+            threads: vec![ThreadSight::Unknown; threads.len()],
+            stuck: Vec::new(),
+        };
     }
     let helpers_before = Helpers::of(threads);
+    let waits_before = all_waits(threads, &before);
     std::thread::sleep(PAUSE);
     let after = states();
     let passed = begun.elapsed();
     let helpers = Helpers::that_work(&helpers_before, passed);
-    // Where one thread is known by its name, the numbers are those of this host.
-    let lives = |pid: u32| {
-        let mut all = threads.iter().zip(&after);
-        all.any(|(it, state)| it.pid == pid && !it.name.is_empty() && state.is_some())
+    let waits = all_waits(threads, &after);
+    let is_stuck = |pid: &u32| {
+        let same = |it: &ProcessWaits| {
+            it.all.as_ref() == waits_before.get(pid).and_then(|it| it.all.as_ref())
+        };
+        let stuck = waits.get(pid).filter(|it| same(it));
+        stuck
+            .and_then(|it| it.all.as_ref())
+            .is_some_and(|it| !it.is_empty())
     };
+    let stuck = waits.keys().copied().filter(is_stuck).collect();
+    // Where one thread is known by its name, the numbers are those of this host.
     let seen = threads.iter().zip(before.iter().zip(&after));
-    seen.map(|(thread, states)| match states {
+    let threads = seen.map(|(thread, states)| match states {
         (before, Some(after)) => {
             let sight = after.since(before.as_ref().unwrap_or(after), passed);
-            helpers.add_to(sight, thread.pid)
+            let sight = helpers.add_to(sight, thread.pid);
+            match waits.get(&thread.pid) {
+                Some(waits) if !thread.in_call => waits.add_to(sight, thread.tid),
+                _ => sight,
+            }
         }
-        (_, None) if lives(thread.pid) => ThreadSight::Ended,
+        (_, None) if waits.contains_key(&thread.pid) => ThreadSight::Ended,
         (_, None) => ThreadSight::Unknown,
-    })
-    .collect()
+    });
+    SystemSight {
+        threads: threads.collect(),
+        stuck,
+    }
+}
+
+/// The waits of the threads of a process.
+#[derive(Debug)]
+struct ProcessWaits {
+    threads: Threads,
+    memory: Option<Memory>,
+    all: stuck::Waits,
+}
+
+/// Those of each process with a thread that is known by its name: its numbers are those of this host.
+fn all_waits(
+    threads: &[NamedThread],
+    states: &[Option<KernelState>],
+) -> BTreeMap<u32, ProcessWaits> {
+    let known = threads.iter().zip(states);
+    let known = known.filter(|(it, state)| !it.name.is_empty() && state.is_some());
+    let pids: BTreeSet<u32> = known.map(|(it, _)| it.pid).collect();
+    let of = |pid: u32| {
+        let alive: BTreeSet<u32> = helpers::tasks(pid).into_iter().collect();
+        let own = threads.iter().filter(|it| it.pid == pid);
+        let ended = own
+            .clone()
+            .map(|it| it.tid)
+            .filter(|it| !alive.contains(it));
+        let process = Threads {
+            pid,
+            ended: ended.collect(),
+            others: pipes::OtherPipes::than(pid),
+            alive,
+        };
+        let memory = Memory::of(pid);
+        let in_call: BTreeSet<u32> = own.filter(|it| it.in_call).map(|it| it.tid).collect();
+        let all = memory.as_ref();
+        let all = all.and_then(|it| stuck::waits(&process, it, |tid| in_call.contains(&tid)));
+        (
+            pid,
+            ProcessWaits {
+                threads: process,
+                memory,
+                all,
+            },
+        )
+    };
+    pids.into_iter().map(of).collect()
+}
+
+impl ProcessWaits {
+    /// Adds the target of a thread's wait outside AscendCL.
+    fn add_to(&self, sight: ThreadSight, tid: u32) -> ThreadSight {
+        let ThreadSight::Lives { works, state, .. } = sight else {
+            return sight;
+        };
+        let pid = self.threads.pid;
+        let call = SystemCall::of(pid, tid);
+        let memory = self.memory.as_ref();
+        let wait = call
+            .zip(memory)
+            .and_then(|(call, memory)| ThreadWait::of(&call, &self.threads, memory));
+        let reads = call.is_some_and(|it| numbers::READS.contains(&it.number));
+        let child = reads.then(|| pipes::ended_child(pid)).flatten();
+        let child_too = child
+            .as_ref()
+            .map_or_else(String::new, |it| format!(", and {it}"));
+        let (waits, more) = match wait {
+            Some(ThreadWait::For(wait)) => (Some(wait), String::new()),
+            Some(ThreadWait::ForOwnPipe) => (
+                child.clone().map(OutsideWait::EndedChild),
+                format!(
+                    ", and reads a pipe or counter that only its own process can write to{child_too}"
+                ),
+            ),
+            Some(ThreadWait::ForItsProcess) | None => (None, child_too),
+        };
+        ThreadSight::Lives {
+            works,
+            state: format!("{state}{more}"),
+            waits,
+        }
+    }
 }
 
 fn in_words(state: char, place: &str) -> String {
@@ -168,6 +274,7 @@ mod tests {
             pid: std::process::id(),
             tid: receive.recv().unwrap(),
             name: name.to_owned(),
+            in_call: false,
         };
         (named, started.unwrap())
     }
@@ -175,7 +282,7 @@ mod tests {
     /// Looks until a thread is seen in some way.
     fn until(threads: &[NamedThread], is_so: impl Fn(&[ThreadSight]) -> bool) -> Vec<ThreadSight> {
         loop {
-            let seen = look(threads);
+            let seen = look(threads).threads;
             if is_so(&seen) {
                 return seen;
             }
@@ -197,7 +304,7 @@ mod tests {
         let (other, over) = thread("other", || {});
         over.join().unwrap();
         let all = [sleeper.clone(), worker.clone(), other.clone()];
-        let asleep = |it: &ThreadSight| matches!(it, ThreadSight::Lives { works: false, state } if state.starts_with("it sleeps"));
+        let asleep = |it: &ThreadSight| matches!(it, ThreadSight::Lives { works: false, state, .. } if state.starts_with("it sleeps"));
         let at_work = |it: &ThreadSight| matches!(it, ThreadSight::Lives { works: true, .. });
         let seen = until(&all, |it| asleep(&it[0]) && at_work(&it[1]));
         assert_eq!(seen[2], ThreadSight::Ended, "{seen:?}");
@@ -206,14 +313,14 @@ mod tests {
             name: "another".to_owned(),
             ..it
         });
-        assert_eq!(look(&renamed), [const { ThreadSight::Unknown }; 3]);
+        assert_eq!(look(&renamed).threads, [const { ThreadSight::Unknown }; 3]);
         STOP.store(true, Ordering::Relaxed);
         drop(end);
         slept.join().unwrap();
         worked.join().unwrap();
         // The states of threads that have ended are not known.
         let gone = [sleeper, worker];
-        assert_eq!(look(&gone), [const { ThreadSight::Unknown }; 2]);
+        assert_eq!(look(&gone).threads, [const { ThreadSight::Unknown }; 2]);
     }
 
     #[test]
@@ -228,7 +335,7 @@ mod tests {
                 std::hint::spin_loop();
             }
         });
-        let helped = |it: &ThreadSight| matches!(it, ThreadSight::Lives { works: true, state } if state.ends_with(" of its process works"));
+        let helped = |it: &ThreadSight| matches!(it, ThreadSight::Lives { works: true, state, .. } if state.ends_with(" of its process works"));
         until(&[waiter], |it| helped(&it[0]));
         STOP.store(true, Ordering::Relaxed);
         drop(end);

@@ -175,7 +175,8 @@ fn paragraph(culprit: &Culprit, report: &Report) -> String {
         (false, _) => " (it may still come)",
     };
     let waits = match culprit.kind {
-        RootKind::Outside => String::new(),
+        // Itself alone.
+        RootKind::Outside if culprit.threads.len() <= 1 => String::new(),
         _ => format!("    waits: {}{since}\n", who.join("; ")),
     };
     let text = format!(

@@ -193,6 +193,134 @@ fn a_thread_outside_is_described_while_it_lives() {
     );
 }
 
+/// The report of a program with threads that wait for each other outside AscendCL. Nothing where the system does not show for what.
+#[track_caller]
+fn outside(how: &str, verdict: &str, kind: &str) -> Option<Value> {
+    if !can_look_at_threads() {
+        return None;
+    }
+    let stuck = Hanging::start(how);
+    let report = stuck.reported(verdict, kind);
+    assert_eq!(
+        report["culprits"][0]["certain"],
+        verdict == "hangs",
+        "{report:#}"
+    );
+    Some(report)
+}
+
+/// Whether the kernel says in which system call a thread is.
+#[expect(clippy::print_stderr, reason = "skipped tests say why")]
+fn can_look_at_threads() -> bool {
+    let shown = std::fs::read_to_string("/proc/self/syscall").is_ok();
+    if !shown {
+        eprintln!("skipped: the kernel shows no system calls of threads");
+    }
+    shown
+}
+
+#[track_caller]
+fn first(report: &Value) -> (String, String, usize) {
+    let first = &report["culprits"][0];
+    let text = |field: &str| first[field].as_str().unwrap().to_owned();
+    let waiters = first["threads"].as_array().unwrap().len();
+    (text("what"), text("advice"), waiters)
+}
+
+#[test]
+fn threads_that_take_locks_in_different_orders_are_a_cycle() {
+    let Some(report) = outside("two-locks", "hangs", "cycle") else {
+        return;
+    };
+    let (what, advice, waiters) = first(&report);
+    assert!(
+        what.starts_with("they wait for each other: thread "),
+        "{what}"
+    );
+    assert_eq!(what.matches("→").count(), 2, "{what}");
+    assert!(
+        advice.starts_with("take locks in the same order"),
+        "{advice}"
+    );
+    // With the thread that only waits for their end.
+    assert_eq!(
+        (waiters, report["culprits"].as_array().unwrap().len()),
+        (3, 1)
+    );
+}
+
+#[test]
+fn a_thread_that_ended_with_a_lock_is_named() {
+    let Some(report) = outside("left-lock", "hangs", "ended") else {
+        return;
+    };
+    let (what, _, waiters) = first(&report);
+    assert!(
+        what.contains("has ended, and holds a lock that thread"),
+        "{what}"
+    );
+    assert_eq!(waiters, 2, "{report:#}");
+}
+
+#[test]
+fn the_thread_that_holds_a_lock_is_named_and_not_those_that_wait() {
+    let Some(report) = outside("lock-of-a-sleeper", "quiet", "outside") else {
+        return;
+    };
+    let first = &report["culprits"][0];
+    assert_eq!(
+        report["culprits"].as_array().unwrap().len(),
+        1,
+        "{report:#}"
+    );
+    let threads = report["threads"].as_array().unwrap();
+    let holder = threads.iter().find(|it| it["tid"] == first["tid"]).unwrap();
+    assert_eq!(holder["chain"].as_array().unwrap().len(), 0, "{report:#}");
+    assert_eq!(first["threads"].as_array().unwrap().len(), 3, "{report:#}");
+}
+
+#[test]
+fn threads_that_all_wait_for_each_other_hang() {
+    let Some(report) = outside("condition", "hangs", "outside") else {
+        return;
+    };
+    let (_, advice, waiters) = first(&report);
+    assert!(
+        advice.starts_with("all threads of the process wait for each other"),
+        "{advice}"
+    );
+    assert!(advice.ends_with("has ended"), "{advice}");
+    assert_eq!(waiters, 2, "{report:#}");
+    // A thread without calls may wake the others.
+    outside("condition-and-a-sleeper", "quiet", "outside");
+}
+
+#[test]
+fn a_child_that_has_ended_is_named_where_its_pipe_is_read() {
+    let Some(report) = outside("pipe-of-an-ended-child", "hangs", "ended") else {
+        return;
+    };
+    let (what, ..) = first(&report);
+    assert!(
+        what.contains("it reads a pipe that only its own process can write to"),
+        "{what}"
+    );
+    assert!(what.ends_with("has ended with status 3"), "{what}");
+    outside("pipe-of-a-child", "quiet", "outside");
+}
+
+#[test]
+fn a_host_function_that_waits_for_the_thread_that_waits_for_it_hangs() {
+    let Some(report) = outside("host-function-with-a-lock", "hangs", "running") else {
+        return;
+    };
+    let (what, ..) = first(&report);
+    assert!(
+        what.ends_with("all threads of the process wait for each other"),
+        "{what}"
+    );
+}
+
 #[test]
 fn a_program_that_ended_does_not_hang() {
     let recording = Run::new(&crate::support::compile::example("cross_stream")).traced();

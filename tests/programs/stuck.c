@@ -4,6 +4,7 @@
 #include "program.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 
 #include "hccl/hccl.h"
 
@@ -163,6 +164,129 @@ static void waits_for_a_thread(aclrtStream *streams, void *work)
     aclrtSynchronizeStream(streams[0]);
 }
 
+/* ---- Waits of threads for each other, outside AscendCL ---- */
+
+static pthread_mutex_t locks[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+/* Takes both locks, the one with this number first. */
+static void *takes_both(void *first)
+{
+    int number = *(int *)first;
+
+    DO(aclrtSetDevice(0));
+    pthread_mutex_lock(&locks[number]);
+    pthread_barrier_wait(&met);
+    pthread_mutex_lock(&locks[1 - number]);
+    return NULL;
+}
+
+/* Keeps a lock when it ends, or while it sleeps. */
+static void *keeps(void *sleeps)
+{
+    DO(aclrtSetDevice(0));
+    pthread_mutex_lock(&locks[0]);
+    pthread_barrier_wait(&met);
+    return sleeps != NULL ? sleeping(NULL) : NULL;
+}
+
+static void *takes_one(void *unused)
+{
+    DO(aclrtSetDevice(0));
+    pthread_barrier_wait(&met);
+    pthread_mutex_lock(&locks[0]);
+    return unused;
+}
+
+static void *waits_for_a_change(void *unused)
+{
+    DO(aclrtSetDevice(0));
+    pthread_mutex_lock(&locks[0]);
+    for (;;) {
+        pthread_cond_wait(&changed, &locks[0]);
+    }
+    return unused;
+}
+
+/* Waits for the end of two threads. */
+static void joins(void *(*first)(void *), void *of_first, void *(*second)(void *), void *of_second)
+{
+    pthread_t threads[2];
+
+    pthread_barrier_init(&met, NULL, 2);
+    require(pthread_create(&threads[0], NULL, first, of_first) == 0, "a thread");
+    require(pthread_create(&threads[1], NULL, second, of_second) == 0, "a thread");
+    say();
+    pthread_join(threads[1], NULL);
+    pthread_join(threads[0], NULL);
+}
+
+static int numbers[2] = {0, 1};
+
+static void *ends(void *unused)
+{
+    DO(aclrtSetDevice(0));
+    return unused;
+}
+
+/* A child has the writing end of a pipe as well, until it ends. */
+static void reads(int child_lives)
+{
+    int ends_of_pipe[2];
+    char byte;
+
+    require(pipe(ends_of_pipe) == 0, "a pipe");
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        while (child_lives) {
+            pause();
+        }
+        _exit(3);
+    }
+    say();
+    require(read(ends_of_pipe[0], &byte, 1) >= 0, "the pipe is read");
+}
+
+static void takes_the_lock(void *unused)
+{
+    pthread_mutex_lock(&locks[0]);
+    (void)unused;
+}
+
+/* A host function waits for a lock of the thread that waits for its stream. */
+static void host_function_with_a_lock(aclrtStream *streams)
+{
+    pthread_mutex_lock(&locks[0]);
+    DO(aclrtLaunchHostFunc(streams[0], takes_the_lock, NULL));
+    say();
+    aclrtSynchronizeStream(streams[0]);
+}
+
+/* Whether this is such a case: then it waits, until it is killed. */
+static int waits_outside(const char *how, aclrtStream *streams)
+{
+    if (strcmp(how, "two-locks") == 0) {
+        joins(takes_both, &numbers[0], takes_both, &numbers[1]);
+    } else if (strcmp(how, "left-lock") == 0) {
+        joins(keeps, NULL, takes_one, NULL);
+    } else if (strcmp(how, "lock-of-a-sleeper") == 0) {
+        joins(keeps, numbers, takes_one, NULL);
+    } else if (strcmp(how, "condition") == 0) {
+        joins(ends, NULL, waits_for_a_change, NULL);
+    } else if (strcmp(how, "condition-and-a-sleeper") == 0) {
+        joins(sleeping, NULL, waits_for_a_change, NULL);
+    } else if (strcmp(how, "pipe-of-an-ended-child") == 0) {
+        reads(0);
+    } else if (strcmp(how, "pipe-of-a-child") == 0) {
+        reads(1);
+    } else if (strcmp(how, "host-function-with-a-lock") == 0) {
+        host_function_with_a_lock(streams);
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
 static void callback(aclrtStream *streams)
 {
     pthread_t thread;
@@ -308,7 +432,7 @@ int main(int count, char **words)
         slow(streams);
     } else if (strcmp(how, "again") == 0) {
         again(streams);
-    } else {
+    } else if (!waits_outside(how, streams)) {
         say();
     }
     /* What is not in a call waits outside, until it is killed. */

@@ -73,11 +73,13 @@ impl WorkingHelpers {
                 ThreadSight::Lives {
                     works: false,
                     state,
+                    waits,
                 },
                 Some(helper),
             ) => ThreadSight::Lives {
                 works: true,
                 state: format!("{state}, and {helper}"),
+                waits,
             },
             (sight, _) => sight,
         }
@@ -87,7 +89,7 @@ impl WorkingHelpers {
 /// The other threads of a process, and the threads of its children.
 fn helpers(pid: u32, known: &BTreeSet<(u32, u32)>) -> Vec<Helper> {
     let own = tasks(pid);
-    let children = Children::default().of(pid);
+    let children = children(pid);
     let of = pid;
     let threads = own.into_iter().filter(|tid| !known.contains(&(pid, *tid)));
     let threads = threads.map(|tid| Helper { of, pid, tid });
@@ -98,9 +100,14 @@ fn helpers(pid: u32, known: &BTreeSet<(u32, u32)>) -> Vec<Helper> {
     threads.chain(children).collect()
 }
 
-fn tasks(pid: u32) -> Vec<u32> {
+pub(super) fn tasks(pid: u32) -> Vec<u32> {
     let folder = fs::read_dir(format!("/proc/{pid}/task"));
     let entries = folder.into_iter().flatten().flatten();
     let names = entries.map(|it| it.file_name());
     names.filter_map(|it| it.to_str()?.parse().ok()).collect()
+}
+
+/// The children of a process.
+pub(super) fn children(pid: u32) -> Vec<u32> {
+    Children::default().of(pid)
 }

@@ -7,6 +7,7 @@ mod callbacks;
 mod calls;
 mod ends;
 mod functions;
+mod outside;
 mod ranks;
 
 use ascend_trace_recording::{ProcessId, StreamId, ThreadId, Trace};
@@ -41,6 +42,10 @@ pub(super) struct Follow<'a> {
     links: Vec<Link>,
     /// A thread that runs functions for a stream: its place in the path, and its role.
     served: Option<(usize, ServedBy)>,
+    /// Where the path goes on through a lock.
+    locked: Option<usize>,
+    /// Where the path goes on to a thread that is only likely to end the wait.
+    assumed: Option<usize>,
     /// Tasks from here on of the stream that was reached last are not waited for.
     before: Option<u32>,
 }
@@ -65,6 +70,8 @@ impl<'a> Follow<'a> {
             path: Vec::new(),
             links: Vec::new(),
             served: None,
+            locked: None,
+            assumed: None,
             before: None,
         }
     }
@@ -144,7 +151,11 @@ impl<'a> Follow<'a> {
         };
         let served = self.served.filter(|it| it.0 >= place).map(|it| it.1);
         let is_own = self.path.len() == place + 2;
+        let has_lock = self.locked.is_some_and(|it| it >= place);
         let advice = match (served, is_own) {
+            (None, _) if has_lock => {
+                "take locks in the same order in all threads, and hold none that another thread needs to end the wait"
+            }
             (None, _) => {
                 "submit the record, or what sets the signal, before the wait on its stream"
             }
@@ -161,7 +172,13 @@ impl<'a> Follow<'a> {
             }
         };
         let advice = advice.to_owned();
-        self.culprit((RootKind::Cycle, true), self.about(first), what, advice)
+        let process = match first {
+            Step::Thread(thread) => self.trace.thread(thread).process,
+            Step::Stream(stream) => self.trace.stream(stream).process,
+        };
+        let is_assumed = self.assumed.is_some_and(|it| it >= place);
+        let certain = !is_assumed || self.is_stuck(process);
+        self.culprit((RootKind::Cycle, certain), self.about(first), what, advice)
     }
 
     /// The target that a stream waits for, before a task of it if one is given.
@@ -288,6 +305,11 @@ impl<'a> Follow<'a> {
             open.is_some_and(|open| !self.may_return(&open.call))
         };
         able.all(waits) && !self.lost_calls()
+    }
+
+    /// The same where the threads that are in no call wait for each other.
+    fn none_goes_on(&self, process: ProcessId) -> bool {
+        self.all_wait(process) || self.is_stuck(process)
     }
 
     /// Whether an unseen call may have been lost, or left out by filters.

@@ -9,7 +9,7 @@ use ascend_trace_recording::{
 };
 
 use super::last_activity;
-use super::sight::{LookAtThreads, NamedThread, ThreadSight};
+use super::sight::{LookAtThreads, NamedThread, OutsideWait, ThreadSight};
 use crate::dependencies::{device_failed, took_effect};
 use crate::subscriptions::{self, LifeTimes, Subscription, Subscriptions};
 
@@ -111,6 +111,14 @@ impl Host {
         self.sight == ThreadSight::Ended
     }
 
+    /// The target of its wait outside AscendCL, where the system shows it.
+    pub(super) fn outside_wait(&self) -> Option<&OutsideWait> {
+        match &self.sight {
+            ThreadSight::Lives { waits, .. } => waits.as_ref().filter(|_| self.open.is_empty()),
+            ThreadSight::Unknown | ThreadSight::Ended => None,
+        }
+    }
+
     /// Whether it is in no call, and its state is not known.
     pub(super) fn is_out_of_sight(&self) -> bool {
         self.open.is_empty() && self.sight == ThreadSight::Unknown
@@ -170,6 +178,8 @@ pub(super) struct Hosts {
     subscriptions: Subscriptions,
     /// The first launch of a function that a thread of the runtime runs.
     functions: HashMap<ProcessId, i64>,
+    /// Processes in which all threads outside AscendCL wait for each other, by pid.
+    stuck: Vec<u32>,
 }
 
 impl Hosts {
@@ -230,16 +240,23 @@ impl Hosts {
                 pid: trace.process(known.process).pid,
                 tid: known.tid,
                 name: known.name.clone(),
+                in_call: self.get(*it).is_some_and(|host| !host.open.is_empty()),
             }
         });
-        let sights = look(&named.collect::<Vec<_>>());
-        for (thread, sight) in threads.into_iter().zip(sights) {
+        let seen = look(&named.collect::<Vec<_>>());
+        self.stuck = seen.stuck;
+        for (thread, sight) in threads.into_iter().zip(seen.threads) {
             let host = self.threads.get_mut(&thread);
             let idle = host.filter(|it| it.open.is_empty() && it.poll(now).is_none());
             if let Some(host) = idle {
                 host.sight = sight;
             }
         }
+    }
+
+    /// Whether all threads of a process outside AscendCL wait for each other, as far as the system says.
+    pub(super) fn are_stuck(&self, pid: u32) -> bool {
+        self.stuck.contains(&pid)
     }
 
     /// Whether a thread that is in no call works, as far as the system says.

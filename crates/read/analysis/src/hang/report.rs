@@ -45,6 +45,8 @@ pub enum RootKind {
     Cycle,
     /// A callback that no thread of the program runs.
     Callback,
+    /// A thread or a process has ended that others wait for.
+    Ended,
     /// A collective that a rank has not come to.
     Rank,
     /// A queue that is full behind a wait for something that was not submitted.
@@ -67,6 +69,7 @@ impl RootKind {
             Self::Unset => "unset",
             Self::Cycle => "cycle",
             Self::Callback => "callback",
+            Self::Ended => "ended",
             Self::Rank => "rank",
             Self::QueueFull => "queue-full",
             Self::Failed => "failed",

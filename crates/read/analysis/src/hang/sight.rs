@@ -6,6 +6,8 @@ pub struct NamedThread {
     pub pid: u32,
     pub tid: u32,
     pub name: String,
+    /// It is in a call of AscendCL.
+    pub in_call: bool,
 }
 
 /// State of a thread in the system.
@@ -22,8 +24,32 @@ pub enum ThreadSight {
         works: bool,
         /// Its state, in words.
         state: String,
+        /// The target of its wait, where the system shows it.
+        waits: Option<OutsideWait>,
     },
 }
 
-/// Looks at threads, and returns their states in the same order.
-pub type LookAtThreads = fn(&[NamedThread]) -> Vec<ThreadSight>;
+/// The target of a wait outside AscendCL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OutsideWait {
+    /// The end of a thread of its process, by number.
+    End(u32),
+    /// A lock that a thread of its process holds, by number.
+    Lock(u32),
+    /// A lock that a thread of its process held when it ended.
+    LeftLock(u32),
+    /// A pipe that only its own process can write to, and a child process that has ended, in words.
+    EndedChild(String),
+}
+
+/// The threads of some processes, as the system shows them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SystemSight {
+    /// In the order of the threads.
+    pub threads: Vec<ThreadSight>,
+    /// Processes in which all threads outside AscendCL wait for other threads of the process, without a limit in time.
+    pub stuck: Vec<u32>,
+}
+
+/// Looks at threads.
+pub type LookAtThreads = fn(&[NamedThread]) -> SystemSight;

@@ -55,8 +55,8 @@ struct SignalState {
     waits: VecDeque<StreamPosition>,
     /// The last record that came while the notify was set.
     lost: Option<SignalUse>,
-    /// Who set it last.
-    setter: Option<ThreadId>,
+    /// Who set it last, and when.
+    setter: Option<(ThreadId, i64)>,
 }
 
 /// Everything submitted to a stream before a time was done at another time.
@@ -86,7 +86,7 @@ impl Signals {
             return;
         };
         if sets {
-            self.known.entry(key).or_default().setter = Some(call.thread);
+            self.known.entry(key).or_default().setter = Some((call.thread, call.begin));
         }
         if key.is_notify {
             if sets {
@@ -180,8 +180,8 @@ impl Signals {
         self.known.get(&key)?.lost
     }
 
-    /// The thread that set a notify or a value last.
-    pub(super) fn setter(&self, key: SignalKey) -> Option<ThreadId> {
+    /// The thread that set a notify or a value last, and when.
+    pub(super) fn setter(&self, key: SignalKey) -> Option<(ThreadId, i64)> {
         self.known.get(&key)?.setter
     }
 

@@ -84,7 +84,9 @@ impl Builder<'_> {
             let Some(host) = hosts.get(*thread) else {
                 continue;
             };
-            let follows = waiting.contains(thread) || is_idle && host.is_outside();
+            let follows = waiting.contains(thread)
+                || is_idle && host.is_outside()
+                || host.outside_wait().is_some();
             let (chain, culprit) = match follows {
                 true => {
                     let (chain, culprit) = self.follow().of_thread(*thread);

@@ -25,7 +25,7 @@ pub(super) fn verdict(
     let pause = report.longest_pause_ns.saturating_mul(PAUSES).max(LONG_NS);
     let hangs = |it: &Culprit| match it.kind {
         // They hang, regardless of other activity.
-        RootKind::Cycle => waited(it) >= SHORT_NS,
+        RootKind::Cycle if it.certain => waited(it) >= SHORT_NS,
         _ => report.quiet_ns >= patience(it, any_works, pause),
     };
     let has_left = report.exit_status.is_some_and(|it| it < SIGNALLED);
@@ -41,6 +41,8 @@ pub(super) fn verdict(
 /// How long nothing may move before a program counts as hanging. Nanoseconds.
 fn patience(culprit: &Culprit, any_works: bool, pause: i64) -> i64 {
     match (culprit.kind, culprit.certain) {
+        // All threads wait for each other: a signal may still come.
+        (RootKind::Running | RootKind::Outside, true) => pause,
         (_, true) => SHORT_NS,
         // It goes on when that has ended.
         (RootKind::Running | RootKind::Outside | RootKind::Unknown, _) => i64::MAX,

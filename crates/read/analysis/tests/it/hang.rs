@@ -12,7 +12,7 @@ mod threads;
 mod waits;
 
 use ascend_trace_analysis::hang::{
-    Culprit, Hangs, NamedThread, Report, RootKind, ThreadSight, Verdict,
+    Culprit, Hangs, NamedThread, OutsideWait, Report, RootKind, SystemSight, ThreadSight, Verdict,
 };
 use ascend_trace_analysis::{Fold, Window};
 use ascend_trace_testkit::Timeline;
@@ -42,31 +42,74 @@ fn report_until(text: &str, until: i64) -> Report {
     hangs(Hangs::default().until(Some(until)), &broken_off(text))
 }
 
+/// All threads are seen in one way.
+fn all(threads: &[NamedThread], sight: &ThreadSight) -> SystemSight {
+    SystemSight {
+        threads: vec![sight.clone(); threads.len()],
+        stuck: Vec::new(),
+    }
+}
+
 /// Threads that are in no call sleep.
-fn asleep(threads: &[NamedThread]) -> Vec<ThreadSight> {
+fn asleep(threads: &[NamedThread]) -> SystemSight {
     let lives = ThreadSight::Lives {
         works: false,
         state: "it sleeps".to_owned(),
+        waits: None,
     };
-    vec![lives; threads.len()]
+    all(threads, &lives)
 }
 
 /// They work.
-fn at_work(threads: &[NamedThread]) -> Vec<ThreadSight> {
+fn at_work(threads: &[NamedThread]) -> SystemSight {
     let lives = ThreadSight::Lives {
         works: true,
         state: "it runs on a processor, or is ready to".to_owned(),
+        waits: None,
     };
-    vec![lives; threads.len()]
+    all(threads, &lives)
 }
 
 /// They have ended.
-fn over(threads: &[NamedThread]) -> Vec<ThreadSight> {
-    vec![ThreadSight::Ended; threads.len()]
+fn over(threads: &[NamedThread]) -> SystemSight {
+    all(threads, &ThreadSight::Ended)
+}
+
+/// The first thread sleeps, and the others wait outside AscendCL, each for the one before it.
+fn in_a_row(threads: &[NamedThread]) -> SystemSight {
+    waiting(threads, |place| {
+        let before = threads.get(place.checked_sub(1)?)?;
+        Some(OutsideWait::Lock(before.tid))
+    })
+}
+
+/// Each thread waits outside AscendCL for the one before it, and the first one for the last.
+fn in_a_circle(threads: &[NamedThread]) -> SystemSight {
+    waiting(threads, |place| {
+        let before = threads.get((place + threads.len() - 1) % threads.len())?;
+        Some(OutsideWait::Lock(before.tid))
+    })
+}
+
+/// The threads sleep outside AscendCL, and wait for what `wait` says by their places.
+fn waiting(threads: &[NamedThread], wait: impl Fn(usize) -> Option<OutsideWait>) -> SystemSight {
+    let mut seen = asleep(threads);
+    for (place, sight) in seen.threads.iter_mut().enumerate() {
+        if let ThreadSight::Lives { waits, .. } = sight {
+            *waits = wait(place);
+        }
+    }
+    seen
+}
+
+/// The report on a timeline of a program that runs on this host, after a long time.
+fn report_seen_late(text: &str, look: fn(&[NamedThread]) -> SystemSight) -> Report {
+    let fold = Hangs::default().until(Some(OPEN_NS)).looking(Some(look));
+    hangs(fold, &broken_off(text))
 }
 
 /// The report on a timeline of a program that runs on this host.
-fn report_seen(text: &str, look: fn(&[NamedThread]) -> Vec<ThreadSight>) -> Report {
+fn report_seen(text: &str, look: fn(&[NamedThread]) -> SystemSight) -> Report {
     hangs(Hangs::default().looking(Some(look)), &broken_off(text))
 }
 

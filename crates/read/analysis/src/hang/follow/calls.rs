@@ -24,7 +24,7 @@ impl Follow<'_> {
         }
         match host.and_then(|it| it.poll(self.words.now)).copied() {
             Some(poll) => self.poll(thread, &poll),
-            None => self.outside(thread),
+            None => self.outside_wait(thread),
         }
     }
 
@@ -156,7 +156,7 @@ impl Follow<'_> {
             Record::At(place) => self.behind(place, &format!("the record of {name}")),
             Record::Never => {
                 let what = format!("{name} was never recorded");
-                let certain = self.all_wait(event.0);
+                let certain = self.none_goes_on(event.0);
                 let advice = "record the event before a thread waits for it".to_owned();
                 Culprit {
                     since_ns: Some(since),

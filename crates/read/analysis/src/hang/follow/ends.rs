@@ -8,7 +8,7 @@ use super::super::hosts::{Host, PastCall};
 use super::super::queues::{CompletionCondition, PendingTask};
 use super::super::report::{Culprit, RootKind, Subject};
 use super::super::signals::SignalKey;
-use super::Follow;
+use super::{Follow, outside};
 
 /// A task that took that many times longer than any before, and this time, has most likely ended. Nanoseconds.
 const TIMES_LONGER: i64 = 10;
@@ -96,7 +96,12 @@ impl Follow<'_> {
         if self.lost_calls() {
             what += "; calls were lost, which may have";
         }
-        let certain = self.all_wait(event.0);
+        let is_plain = failed.is_none() && taken_back.is_none();
+        if let Some(last) = last.filter(|it| is_plain && self.is_held_outside(it.thread)) {
+            let ago = self.words.ago(last.begin);
+            return self.likely(last.thread, &format!("recorded it last, {ago} ago"));
+        }
+        let certain = self.none_goes_on(event.0);
         let advice = match taken_back {
             Some(_) => "submit the wait before the reset, or record the event once more",
             None => "record the event before the wait is submitted",
@@ -121,14 +126,15 @@ impl Follow<'_> {
 
     /// Nothing sets the signal that a stream waits for. `is_taken`: there is a record for the wait, and it is done.
     pub(super) fn unset(
-        &self,
+        &mut self,
         subject: Subject,
         entry: &PendingTask,
         key: Option<SignalKey>,
         is_taken: bool,
     ) -> Culprit {
         let process = self.trace.process_numbered(subject.process);
-        let certain = process.is_some_and(|it| self.all_wait(it));
+        let certain = process.is_some_and(|it| self.none_goes_on(it));
+        let setter = key.and_then(|it| self.state.signals.setter(it));
         let lost = key.and_then(|it| self.state.signals.lost(it));
         let name = &entry.name;
         let what = match (lost, is_taken) {
@@ -143,23 +149,33 @@ impl Follow<'_> {
                 "{name} is not over, although the notify was recorded for each wait: a notify holds one signal, and a record that \
                  comes while it is set is lost"
             ),
-            (None, false) => format!("nothing in the recording sets what {name} waits for"),
+            (None, false) => match setter {
+                Some((thread, begin)) => format!(
+                    "nothing sets what {name} waits for; {} did so last, {} ago",
+                    self.words.thread(thread),
+                    self.words.ago(begin)
+                ),
+                None => format!("nothing in the recording sets what {name} waits for"),
+            },
         };
         let is_lost = lost.is_some() || is_taken;
+        if let Some((thread, begin)) = setter.filter(|it| !is_lost && self.is_held_outside(it.0)) {
+            let ago = self.words.ago(begin);
+            return self.likely(thread, &format!("set it last, {ago} ago"));
+        }
         let advice = match is_lost {
             true => "let the stream that records the notify wait until its last signal was taken",
             false => {
                 "submit what sets the signal; a device or a process outside the recording may do it as well"
             }
         };
-        let setter = key.and_then(|it| self.state.signals.setter(it));
-        let advice = match setter.map(|it| self.doing(it)) {
+        let advice = match setter.map(|it| self.doing(it.0)) {
             Some(doing) => format!("{advice}; {doing}"),
             None => advice.to_owned(),
         };
         Culprit {
             since_ns: Some(entry.begin),
-            may_recur: setter.is_some_and(|it| self.may_recur(it)),
+            may_recur: setter.is_some_and(|it| self.may_recur(it.0)),
             ..self.culprit((RootKind::Unset, certain), subject, what, advice)
         }
     }
@@ -223,10 +239,19 @@ impl Follow<'_> {
                 )
             }
         };
+        let is_function = about.needs == CompletionCondition::HostFunction;
+        let certain = is_function && self.is_stuck(self.trace.stream(stream).process);
+        let (what, advice) = match certain {
+            true => (
+                format!("{what}, and {}", outside::NONE_GOES_ON),
+                "look at the stacks of all threads: the function waits for something that another thread would do".to_owned(),
+            ),
+            false => (what, advice),
+        };
         Culprit {
             since_ns: Some(since),
             ..self.culprit(
-                (RootKind::Running, false),
+                (RootKind::Running, certain),
                 self.about_entry(stream, about),
                 what,
                 advice,
@@ -339,29 +364,6 @@ impl Follow<'_> {
         }
     }
 
-    /// A thread is in no call.
-    pub(super) fn outside(&self, thread: ThreadId) -> Culprit {
-        let last = self.state.hosts.get(thread).and_then(|it| it.last.back());
-        let what = format!("{} is outside AscendCL: {}", self.words.thread(thread), {
-            let returned = |it: &PastCall| {
-                let ago = self.words.ago(it.end);
-                format!("its last call, {}, ended {ago} ago", self.words.past(it))
-            };
-            last.map_or_else(|| "it made no call".to_owned(), returned)
-        });
-        let advice =
-            "look at the stack of this thread: it computes, sleeps, or waits for something else";
-        Culprit {
-            since_ns: last.map(|it| it.end),
-            ..self.culprit(
-                (RootKind::Outside, false),
-                self.words.about_thread(thread),
-                what,
-                advice.to_owned(),
-            )
-        }
-    }
-
     /// Present activity of a thread, for advice.
     pub(super) fn doing(&self, thread: ThreadId) -> String {
         let name = self.words.thread(thread);
@@ -378,10 +380,15 @@ impl Follow<'_> {
                     self.words.ago(open.call.begin)
                 )
             }
-            (None, Some(last)) => format!(
-                "{name} is outside AscendCL for {}",
-                self.words.ago(last.end)
-            ),
+            (None, Some(last)) => {
+                let does = host.and_then(|it| it.outside_wait());
+                let does =
+                    does.map_or_else(String::new, |it| format!(": {}", outside::in_words(it)));
+                format!(
+                    "{name} is outside AscendCL for {}{does}",
+                    self.words.ago(last.end)
+                )
+            }
             (None, None) => format!("{name} makes no calls"),
         }
     }

@@ -1,13 +1,146 @@
 //! Threads that may still record the event, or cannot.
 
-use ascend_trace_analysis::hang::{Hangs, RootKind, Verdict};
+use ascend_trace_analysis::hang::{
+    Hangs, NamedThread, OutsideWait, Report, RootKind, SystemSight, Verdict,
+};
 use ascend_trace_analysis::{Fold, Window};
 use ascend_trace_recording::rows::{LossRow, Row};
 
 use super::{
-    OPEN_NS, asleep, at_work, broken_off, certain, culprit, hangs, over, probable, report,
-    report_seen, report_until,
+    OPEN_NS, asleep, at_work, broken_off, certain, culprit, hangs, in_a_circle, in_a_row, over,
+    probable, report, report_seen, report_seen_late, report_until, running, waiting,
 };
+
+/// Two threads that have done some work.
+const BOTH: &str = "s1: A[1us..2us] by t1[0..1us] | s2: B[1us..2us] by t2[0..1us]";
+
+fn waiters(report: &Report) -> Vec<u32> {
+    let mut waiters = report.culprits[0].threads.clone();
+    waiters.sort_unstable();
+    waiters
+}
+
+#[test]
+fn threads_that_hold_locks_for_each_other_are_a_cycle() {
+    let report = report_seen_late(BOTH, in_a_circle);
+    let found = certain(&report, RootKind::Cycle);
+    assert_eq!(
+        found.what,
+        "they wait for each other: thread 1001 → thread 1002 → thread 1001"
+    );
+    assert!(
+        found.advice.starts_with("take locks in the same order"),
+        "{found:#?}"
+    );
+    assert_eq!(waiters(&report), [1001, 1002]);
+}
+
+#[test]
+fn the_thread_at_the_end_of_waits_for_locks_is_named_alone() {
+    let report = report_seen_late(BOTH, in_a_row);
+    assert_eq!(report.verdict, Verdict::Quiet, "{report:#?}");
+    assert_eq!(report.culprits.len(), 1, "{report:#?}");
+    let found = &report.culprits[0];
+    assert_eq!(
+        (found.kind, found.subject.tid),
+        (RootKind::Outside, Some(1001))
+    );
+    assert_eq!(waiters(&report), [1001, 1002]);
+    let chain: Vec<&str> = report.threads[1]
+        .chain
+        .iter()
+        .map(|it| it.what.as_str())
+        .collect();
+    assert_eq!(
+        chain,
+        ["thread 1002 is outside AscendCL for 20.0 s: it waits for a lock that thread 1001 holds"]
+    );
+    // The owner waits for work that runs.
+    let text = "s1: A[?] by t1[0..1us] | t1: sync(s1)[2us..20s?] | s2: B[1us..2us] by t2[0..1us]";
+    let alive = report_seen(text, in_a_row);
+    assert!(
+        running(&alive).starts_with("A on stream 1 has not ended"),
+        "{alive:#?}"
+    );
+    assert_eq!(waiters(&alive), [1001, 1002]);
+}
+
+#[test]
+fn the_end_of_a_thread_and_its_locks_are_waited_for() {
+    fn joined(threads: &[NamedThread]) -> SystemSight {
+        waiting(threads, |place| {
+            (place == 0).then_some(OutsideWait::End(1002))
+        })
+    }
+    fn left(threads: &[NamedThread]) -> SystemSight {
+        waiting(threads, |place| {
+            (place == 0).then_some(OutsideWait::LeftLock(1007))
+        })
+    }
+    let found = report_seen_late(BOTH, joined);
+    assert_eq!(found.culprits[0].subject.tid, Some(1002), "{found:#?}");
+    assert_eq!(found.culprits.len(), 1);
+    let found = report_seen_late(BOTH, left);
+    let culprit = certain(&found, RootKind::Ended);
+    assert_eq!(
+        culprit.what,
+        "thread 1007 has ended, and holds a lock that thread 1001 waits for"
+    );
+}
+
+/// Where all threads wait for each other, that is no matter of time.
+#[test]
+fn a_program_in_which_no_thread_goes_on_hangs() {
+    fn stuck(threads: &[NamedThread]) -> SystemSight {
+        SystemSight {
+            stuck: threads.iter().map(|it| it.pid).collect(),
+            ..asleep(threads)
+        }
+    }
+    let report = report_seen_late(BOTH, stuck);
+    let found = certain(&report, RootKind::Outside);
+    assert!(
+        found
+            .advice
+            .starts_with("all threads of the process wait for each other"),
+        "{found:#?}"
+    );
+    // A kernel runs: its end may matter.
+    let text = "s1: A[?] by t1[0..1us] | t1: sync(s1)[2us..20s?] | s2: B[1us..2us] by t2[0..1us]";
+    let alive = report_seen(text, stuck);
+    assert_eq!(alive.verdict, Verdict::Quiet, "{alive:#?}");
+}
+
+/// It set the notify before, and waits for a lock of the thread that waits for the notify.
+#[test]
+fn the_thread_that_would_set_a_signal_is_followed() {
+    let text = "s2: aclrtRecordNotify(1)[5us] by t2[4us..5us]
+                s1: aclrtWaitAndResetNotify(1)[6us..7us] by t1[5us..6us] aclrtWaitAndResetNotify(1)[?] by t1[10us..11us]
+                t1: sync(s1)[13us..20s?]";
+    let report = report_seen(text, in_a_row);
+    let found = probable(&report, RootKind::Cycle);
+    assert!(
+        found
+            .what
+            .starts_with("they wait for each other: stream 1 → "),
+        "{found:#?}"
+    );
+    let chain = &report.threads[0].chain;
+    assert!(
+        chain
+            .iter()
+            .any(|it| it.what == "thread 1002 set it last, 20.0 s ago"),
+        "{report:#?}"
+    );
+    // It may set it again, for all that is known.
+    let other = report_seen(text, asleep);
+    assert_eq!(culprit(&other).kind, RootKind::Unset);
+    let what = &culprit(&other).what;
+    assert!(
+        what.ends_with("thread 1002 did so last, 20.0 s ago"),
+        "{what}"
+    );
+}
 
 #[test]
 fn a_thread_that_computes_may_still_set_a_signal() {

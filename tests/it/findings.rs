@@ -8,7 +8,7 @@ use crate::support::{Recording, Run, program, run, tool};
 const SOFT: &str = "devices=1,d2h_mbps=100,h2d_mbps=1000";
 
 /// A case, and the checks with findings in it, without those of objects that an early end leaves.
-const CASES: [(&str, &[&str]); 31] = [
+const CASES: [(&str, &[&str]); 43] = [
     ("finalized_early", &["copy-not-awaited"]),
     ("left_early", &["copy-not-awaited"]),
     ("finalized_after_sync", &[]),
@@ -40,6 +40,18 @@ const CASES: [(&str, &[&str]); 31] = [
     ("streams_at_once", &[]),
     ("directions_in_turn", &["copies-in-turn"]),
     ("directions_for_one_memory", &[]),
+    ("freed_twice", &["used-after-end"]),
+    ("used_after_free", &["used-after-end"]),
+    ("used_after_new_allocation", &["failed-call"]),
+    ("one_result_each_step", &[]),
+    ("two_results_each_step", &["small-copies"]),
+    ("gathered_by_copies", &["small-copies"]),
+    ("some_memory_each_round", &["made-each-round"]),
+    ("some_memory_now_and_then", &[]),
+    ("a_graph_for_each_use", &["short-lived"]),
+    ("a_graph_for_some_uses", &[]),
+    ("sync_for_each_result", &[]),
+    ("streams_in_turn_by_way_of_the_host", &[]),
 ];
 
 #[track_caller]
@@ -82,6 +94,38 @@ fn a_busy_loop_leaves_room_for_the_queries_that_end_it() {
     let found = findings(&recording);
     let ids: Vec<&str> = found.iter().filter_map(|it| it["check"].as_str()).collect();
     assert!(ids.contains(&"streams-in-turn"), "{found:#?}");
+}
+
+/// Both calls of a mistake are named: the one that uses memory or ends the program, and the other.
+#[test]
+fn the_other_call_of_a_mistake_is_named() {
+    for (case, check, name, other) in [
+        ("freed_twice", "used-after-end", "aclrtFree", "aclrtFree"),
+        (
+            "used_after_free",
+            "used-after-end",
+            "aclrtMemcpyAsync",
+            "aclrtFreeHost",
+        ),
+        (
+            "finalized_early",
+            "copy-not-awaited",
+            "aclrtMemcpyAsync",
+            "aclFinalize",
+        ),
+        (
+            "reset_early",
+            "copy-not-awaited",
+            "aclrtMemcpyAsync",
+            "aclrtResetDevice",
+        ),
+    ] {
+        let found = findings(&recorded(case));
+        let finding = found.iter().find(|it| it["check"] == check);
+        let finding = finding.unwrap_or_else(|| panic!("{case}: {found:#?}"));
+        assert_eq!(finding["site"]["name"], name, "{case}: {finding:#}");
+        assert_eq!(finding["other"]["name"], other, "{case}: {finding:#}");
+    }
 }
 
 #[test]

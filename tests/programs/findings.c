@@ -217,6 +217,38 @@ static void no_context(void)
     pthread_join(thread, NULL);
 }
 
+/* ---- Memory that was given back ---- */
+
+static void freed_twice(void)
+{
+    for (int i = 0; i < 3; i++) {
+        void *memory;
+        DO(aclrtMalloc(&memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+        DO(aclrtFree(memory));
+        aclrtFree(memory);
+    }
+}
+
+static void used_after_free(void)
+{
+    char *memory;
+    DO(aclrtMallocHost((void **)&memory, BYTES));
+    DO(aclrtFreeHost(memory));
+    aclrtMemcpyAsync(device_memory, 16, memory + 16, 16, ACL_MEMCPY_HOST_TO_DEVICE, streams[0]);
+    settle();
+}
+
+/* The same address again, and a call that fails for another reason. */
+static void used_after_new_allocation(void)
+{
+    for (int i = 0; i < 3; i++) {
+        void *memory;
+        DO(aclrtMalloc(&memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+        aclrtMemcpyAsync(memory, 1, host_memory, BYTES, ACL_MEMCPY_HOST_TO_DEVICE, streams[0]);
+        DO(aclrtFree(memory));
+    }
+}
+
 /* ---- Costs ---- */
 
 static void copies_of_16_bytes(void)
@@ -233,6 +265,90 @@ static void some_copies_of_16_bytes(void)
         DO(aclrtMemcpyAsync(device_memory + i * 16, 16, host_memory + i * 16, 16, ACL_MEMCPY_HOST_TO_DEVICE, streams[0]));
     }
     settle();
+}
+
+/* One result in each step, and two of them. */
+static void results_of_4_bytes(int results)
+{
+    for (int i = 0; i < COPIES; i += results) {
+        DO(aclrtMemsetAsync(device_memory, 16, i, 16, streams[0]));
+        for (int k = 0; k < results; k++) {
+            DO(aclrtMemcpyAsync(host_memory + 4 * k, 4, device_memory + 4 * k, 4, ACL_MEMCPY_DEVICE_TO_HOST, streams[0]));
+        }
+        settle();
+    }
+}
+
+static void one_result_each_step(void)
+{
+    results_of_4_bytes(1);
+}
+
+static void two_results_each_step(void)
+{
+    results_of_4_bytes(2);
+}
+
+static void gathered_by_copies(void)
+{
+    DO(aclrtMemset(device_memory, 48 * COPIES, 0, 48 * COPIES));
+    for (int i = 0; i < COPIES; i++) {
+        DO(aclrtMemcpyAsync(device_memory + 16 * i, 16, device_memory + 32 * i + 16 * COPIES, 16, ACL_MEMCPY_DEVICE_TO_DEVICE,
+                            streams[0]));
+    }
+    settle();
+}
+
+/* Some rounds: the allocations take much of the time, or little. */
+static void some_memory(int waits)
+{
+    for (int i = 0; i < ROUNDS / 4; i++) {
+        void *memory;
+        DO(aclrtMalloc(&memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+        DO(aclrtFree(memory));
+        usleep(waits ? 20000 : 0);
+    }
+}
+
+static void some_memory_each_round(void)
+{
+    some_memory(0);
+}
+
+static void some_memory_now_and_then(void)
+{
+    some_memory(1);
+}
+
+/* A graph of one fill for each use of it, or for some uses. */
+static void graphs_for(int uses)
+{
+    aclmdlRI graphs[16];
+    for (int i = 0; i < ROUNDS; i++) {
+        int at = i % 16;
+        DO(aclmdlRICaptureBegin(streams[0], ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+        DO(aclrtMemsetAsync(device_memory, BYTES, i, BYTES, streams[0]));
+        DO(aclmdlRICaptureEnd(streams[0], &graphs[at]));
+        for (int k = 0; k < uses; k++) {
+            DO(aclmdlRIExecuteAsync(graphs[at], streams[0]));
+        }
+        if (at == 15 || i == ROUNDS - 1) {
+            settle();
+            for (int k = 0; k <= at; k++) {
+                DO(aclmdlRIDestroy(graphs[k]));
+            }
+        }
+    }
+}
+
+static void a_graph_for_each_use(void)
+{
+    graphs_for(1);
+}
+
+static void a_graph_for_some_uses(void)
+{
+    graphs_for(3);
 }
 
 static void memory_each_round(void)
@@ -265,6 +381,16 @@ static void sync_each(void)
     }
 }
 
+/* The host reads the result of each kernel. */
+static void sync_for_each_result(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        launch(kernel, streams[0]);
+        DO(aclrtMemcpyAsync(host_memory, 64, device_memory, 64, ACL_MEMCPY_DEVICE_TO_HOST, streams[0]));
+        DO(aclrtSynchronizeStream(streams[0]));
+    }
+}
+
 static void sync_each_few(void)
 {
     for (int i = 0; i < ROUNDS; i++) {
@@ -290,6 +416,18 @@ static void copies_in_turn(size_t apart, int waits)
 static void streams_in_turn(void)
 {
     copies_in_turn(LARGE / 2, 1);
+}
+
+/* The host may compute what the second stream gets from what the first one brings. */
+static void streams_in_turn_by_way_of_the_host(void)
+{
+    for (int i = 0; i < TURNS; i++) {
+        DO(aclrtMemcpyAsync(host_memory, LARGE / 4, device_memory, LARGE / 4, ACL_MEMCPY_DEVICE_TO_HOST, streams[0]));
+        DO(aclrtSynchronizeStream(streams[0]));
+        DO(aclrtMemcpyAsync(device_memory + LARGE / 2, LARGE / 4, host_memory + LARGE / 2, LARGE / 4, ACL_MEMCPY_HOST_TO_DEVICE,
+                            streams[1]));
+        DO(aclrtSynchronizeStream(streams[1]));
+    }
 }
 
 static void streams_in_turn_for_one_memory(void)
@@ -372,6 +510,10 @@ static const struct {
     CASE(some_copies_of_16_bytes), CASE(memory_each_round), CASE(memory_once), CASE(sync_each), CASE(sync_each_few), CASE(sync_at_the_end),
     CASE(streams_in_turn), CASE(streams_in_turn_for_one_memory), CASE(streams_at_once),
     CASE(directions_in_turn), CASE(directions_for_one_memory), CASE(streams_in_turn_by_busy_query),
+    CASE(freed_twice), CASE(used_after_free), CASE(used_after_new_allocation), CASE(one_result_each_step),
+    CASE(two_results_each_step), CASE(gathered_by_copies), CASE(some_memory_each_round), CASE(some_memory_now_and_then),
+    CASE(a_graph_for_each_use), CASE(a_graph_for_some_uses), CASE(sync_for_each_result),
+    CASE(streams_in_turn_by_way_of_the_host),
 };
 
 int main(int count, char **words)

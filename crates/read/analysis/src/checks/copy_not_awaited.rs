@@ -11,6 +11,7 @@
 
 use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
+use super::super::finding::site;
 use super::super::grouping::Sorted;
 use super::super::happens_before::OrderFact;
 use super::super::{Check, Finding};
@@ -33,6 +34,7 @@ impl Check for CopyNotAwaited {
                     let finding = Finding {
                         what: format!("{ended}, and nothing had waited for {name} to the host"),
                         advice: "wait for the stream, or for an event after the copy, before the data are read".to_owned(),
+                        other: by.map(|it| site(trace, &it)),
                         ..Finding::of_note(trace, copy)
                     };
                     let key = (copy.thread, copy.function, copy.stream);

@@ -7,6 +7,7 @@
 use ascend_trace_recording::units::count;
 use ascend_trace_recording::{FunctionId, ThreadId, Trace};
 
+use super::super::finding::site;
 use super::super::grouping::Sorted;
 use super::super::happens_before::OrderFact;
 use super::super::{Check, Finding};
@@ -20,17 +21,19 @@ impl Check for DestroyedWithWork {
     fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
         for fact in facts {
             match fact {
-                OrderFact::Dropped { by, tasks } if by.is_wanted => {
+                OrderFact::Dropped { by, tasks, copy } if by.is_wanted => {
                     let finding = Finding {
                         what: format!(
-                            "{} ended it with up to {} that the host had not waited for",
+                            "{} ended it with up to {} that the host had not waited for{}",
                             by.on_stream(trace),
                             match tasks {
                                 1 => "1 task".to_owned(),
                                 more => format!("{} tasks", count(*more)),
                             },
+                            copy.map_or_else(String::new, |it| format!(", with a copy to the host (call {})", it.number)),
                         ),
                         advice: "synchronise before, or use aclrtDestroyStream".to_owned(),
+                        other: copy.map(|it| site(trace, &it)),
                         ..Finding::of_note(trace, by)
                     };
                     let process = trace.thread(by.thread).process;

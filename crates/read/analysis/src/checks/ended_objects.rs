@@ -26,6 +26,8 @@ pub enum EndedObject {
     Stream(StreamId),
     Event(EventId),
     Context,
+    /// Memory that was given back.
+    Memory,
     /// The context or device that the thread was bound to.
     Binding,
 }

@@ -47,6 +47,12 @@ pub enum Remedy {
     NotSimulated,
 }
 
+/// This number of calls is reported in any case.
+const MANY: u64 = 64;
+/// This number is reported if the calls take this part of the time from the first to the last of them.
+const SOME: u64 = 16;
+const PART: i64 = 100;
+
 /// Calls of a finding with numbers that are kept.
 const MOST_CALLS: usize = 1 << 20;
 
@@ -68,7 +74,7 @@ pub struct Finding {
     pub site: Site => column("site", Nested, |it: &Self| Value::row(&it.site), "the first call: `call` (its number in `calls.csv`), `name`, `tid`, `begin_ns`, and its [call site](#call-sites)");
     => column("", Id, |it: &Self| it.site.call.into(), "number of the first call").exported("call");
     => column("", Word, |it: &Self| (&it.site.name).into(), "name of its function").exported("name");
-    pub other: Option<Site> => column("other", Nested, |it: &Self| Value::maybe_row(it.other.as_ref()), "the other call of a race or of a release in use, as `site`; else `null`");
+    pub other: Option<Site> => column("other", Nested, |it: &Self| Value::maybe_row(it.other.as_ref()), "the other call that the finding is about, such as that of a race, as `site`; else `null`");
     pub streams: Vec<i64> => column("streams", Nested, |it: &Self| Value::list(&it.streams, |it| (*it).into()), "numbers of the streams that the finding names");
     pub what: String => column("what", Text, |it: &Self| (&it.what).into(), "what happened").view("what happened", 0).exported("what");
     pub advice: String => column("advice", Text, |it: &Self| (&it.advice).into(), "what to do").view("what to do", 150).exported("advice");
@@ -97,6 +103,12 @@ impl Finding {
             self.what.clone_from(&other.what);
             self.advice.clone_from(&other.advice);
         }
+    }
+
+    /// Whether calls that make things again and again, and those that end them, are reported. `spent_ns` is the time of all.
+    pub(crate) fn is_often(&self, spent_ns: i64) -> bool {
+        let lasted = self.end_ns.saturating_sub(self.begin_ns);
+        self.count >= MANY || self.count >= SOME && spent_ns.saturating_mul(PART) >= lasted
     }
 
     /// Keeps the number of a call. With too many of them, a simulation is not made: see [`Self::has_all_calls`].

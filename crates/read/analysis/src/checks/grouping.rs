@@ -49,6 +49,11 @@ impl<K: Copy + Eq + Hash> Groups<K> {
         );
     }
 
+    /// Counts one more call, which may be gone from memory, with all its time, and with something that is summed up.
+    pub(super) fn add_noted(&mut self, trace: &Trace, call: &NotedCall, key: K, amount: u64) {
+        self.add_part(trace, call, key, (amount, call.end - call.begin));
+    }
+
     /// Counts one more call, which may be gone from memory, with all its time, and keeps its number.
     pub(super) fn add_note(&mut self, trace: &Trace, call: &NotedCall, key: K) {
         self.add_part(trace, call, key, (0, call.end - call.begin));

@@ -119,14 +119,24 @@ pub enum OrderFact {
     /// A graph was replayed, and memory that it uses had been given back.
     ReplaysFreed { by: NotedCall, freed: NotedCall },
     /// A copy to the host takes memory of which a part was written, and these bytes were not.
-    ReadsUnwritten { by: NotedCall, missing: u64 },
+    ReadsUnwritten {
+        by: NotedCall,
+        missing: u64,
+        /// The last call that wrote a part of it.
+        writer: Option<NotedCall>,
+    },
     /// A stream was ended without its tasks.
-    Dropped { by: NotedCall, tasks: u64 },
+    Dropped {
+        by: NotedCall,
+        tasks: u64,
+        /// A copy to the host among them.
+        copy: Option<NotedCall>,
+    },
     /// An event was reset that a stream may still wait for.
     ResetEarly { by: NotedCall, wait: NotedCall },
     /// A stream waited for a record of an event that an older one had set, and that nothing had reset.
     WaitsForOld { by: NotedCall, record: NotedCall },
-    /// A call failed, or did not return, and used an ended object.
+    /// A call failed, or did not return, and used an ended object or memory that had been given back.
     UsedAfterEnd(UseAfterEnd),
     /// Nothing is certain about a process, or about any.
     Unknown(Option<ProcessId>),

@@ -84,7 +84,7 @@ list! {
     "shared_stream.rs" shared_stream SharedStream "shared-stream" Info
         "submissions of two threads to one stream at the same time",
     "short_lived.rs" short_lived ShortLived "short-lived" Info
-        "streams and events that are made again instead of being reused",
+        "streams, events and graphs that are made again instead of being reused",
     "small_copies.rs" small_copies SmallCopies "small-copies" Info
         "thousands of copies of a few bytes",
     "streams_in_turn.rs" streams_in_turn StreamsInTurn "streams-in-turn" Info
@@ -98,7 +98,7 @@ list! {
     "unwritten_read.rs" unwritten_read UnwrittenRead "unwritten-read" Warning
         "copies to the host of memory that nothing had written",
     "used_after_end.rs" used_after_end UsedAfterEnd "used-after-end" Error
-        "uses of streams, events and contexts that had been ended",
+        "uses of streams, events, contexts and memory that had been ended",
 }
 
 /// The comment at the top of a file.

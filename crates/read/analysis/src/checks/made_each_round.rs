@@ -1,6 +1,8 @@
 //! A process allocated memory again and again after it had given back as much. Each allocation and each release is a
 //! call into the driver, and a release may have to wait for the device.
 //!
+//! The check reports 64 allocations of one size, or 16 if they and the releases take a hundredth of the time.
+//!
 //! Allocate the memory once and keep it, or take it from a pool (`aclrtMemPoolMallocAsync`).
 
 use std::collections::HashMap;
@@ -13,8 +15,6 @@ use super::super::finding::began;
 use super::super::{Check, Finding, Remedy};
 use crate::Window;
 
-/// Fewer are not worth a word.
-const LEAST: u64 = 64;
 /// Sizes and allocations that are followed at a time.
 const MOST: usize = 1 << 16;
 
@@ -26,6 +26,8 @@ type AllocationKind = (ProcessId, FunctionId, u64);
 struct Allocations {
     /// Given back, and not allocated again since.
     spare: u64,
+    /// The time of the calls that allocated again or gave back. Nanoseconds.
+    spent_ns: i64,
     /// Calls that allocated memory which had been released.
     again: Option<Finding>,
 }
@@ -67,7 +69,9 @@ impl Check for MadeEachRound {
                         continue;
                     };
                     if self.kinds.len() < MOST || self.kinds.contains_key(&kind) {
-                        self.kinds.entry(kind).or_default().spare += 1;
+                        let known = self.kinds.entry(kind).or_default();
+                        known.spare += 1;
+                        known.spent_ns += call.end - call.begin;
                     }
                 }
             }
@@ -77,7 +81,7 @@ impl Check for MadeEachRound {
     fn findings(&mut self) -> Vec<Finding> {
         let kinds = std::mem::take(&mut self.kinds).into_iter();
         let found = kinds.filter_map(|((_, _, size), kind)| {
-            let finding = kind.again.filter(|it| it.count >= LEAST)?;
+            let finding = kind.again.filter(|it| it.is_often(kind.spent_ns))?;
             Some(Finding {
                 what: format!(
                     "{} allocated {} {} times after as much had been given back",
@@ -100,6 +104,7 @@ impl MadeEachRound {
             return;
         };
         known.spare -= 1;
+        known.spent_ns += trace.call(id).end - trace.call(id).begin;
         let this = Finding::of_call(trace, id);
         match &mut known.again {
             Some(again) => again.join(&this),

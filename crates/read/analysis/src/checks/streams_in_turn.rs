@@ -11,6 +11,7 @@
 //!
 //! - One uses memory that the one before it writes, or writes memory that it uses. The check knows the memory of copies, fills and
 //!   the tensors of operators; the page of `data-race` says which.
+//! - One brings data to the host, and the one after it takes data from the host: the host may have computed the one from the other.
 //! - A stream waits for an event, a notify or a value.
 //! - The host did something else for longer than the turn took: the work may not have been there yet.
 
@@ -18,7 +19,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use ascend_trace_format::api::Untimed;
 use ascend_trace_recording::units::count;
-use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, Direction, StreamId, TaskId, ThreadId, Trace};
 
 use super::super::happens_before::{NotedCall, Touched, conflict, touched};
 use super::super::{Check, Finding, Remedy};
@@ -49,6 +50,9 @@ struct Turn {
     is_whole: bool,
     /// A stream waited on the device.
     is_ordered: bool,
+    /// It has copies to the host, and from the host.
+    brings: bool,
+    takes: bool,
     /// The wait of the thread for all of its tasks.
     waited: Option<NotedCall>,
 }
@@ -60,6 +64,11 @@ impl Turn {
             Ok(timed @ 1..) => self.time_ns.saturating_mul(tasks) / timed,
             _ => 0,
         }
+    }
+
+    fn copies(&mut self, direction: Option<Direction>) {
+        self.brings |= direction == Some(Direction::DeviceToHost);
+        self.takes |= direction == Some(Direction::HostToDevice);
     }
 
     fn remember(&mut self, uses: Vec<Touched>) {
@@ -137,6 +146,7 @@ impl ThreadTurns {
             && let Some(current) = &mut self.current
         {
             current.remember(touched(trace, id));
+            current.copies(trace.direction(trace.call(id)));
         }
     }
 
@@ -174,6 +184,8 @@ impl ThreadTurns {
                 uses: Vec::new(),
                 is_whole: true,
                 is_ordered: false,
+                brings: false,
+                takes: false,
                 waited: None,
             });
         }
@@ -183,6 +195,7 @@ impl ThreadTurns {
             return;
         };
         turn.is_ordered |= is_ordered;
+        turn.copies(trace.direction(trace.call(id)));
         turn.last = task.sequence;
         turn.tasks += 1;
         // The thread waits for this one as well, if it does.
@@ -229,6 +242,7 @@ impl ThreadTurns {
         let is_late = turn.begin - wait.end > shorter;
         let is_known = before.is_whole && turn.is_whole;
         let is_ordered = turn.is_ordered || !is_known || conflict(&before.uses, &turn.uses);
+        let is_ordered = is_ordered || before.brings && turn.takes;
         if is_late || is_ordered || shorter == 0 {
             return;
         }

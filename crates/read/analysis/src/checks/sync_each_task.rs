@@ -2,6 +2,8 @@
 //! from the end of each task until the thread has returned from the wait and submitted the next one. This takes longer than the
 //! tasks themselves.
 //!
+//! A wait after a copy to the host is left out: the host may need the data before it goes on.
+//!
 //! Submit all tasks first, and wait once. Tasks of one stream run in order without a wait.
 //!
 //! Tasks without a time are short if they were submitted, ran and were waited for in less than 50 µs. They take the mean of the others.
@@ -10,7 +12,7 @@ use std::collections::HashMap;
 
 use ascend_trace_format::api::WaitTarget;
 use ascend_trace_recording::units::{count, duration};
-use ascend_trace_recording::{CallId, FunctionId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, Direction, FunctionId, ThreadId, Trace};
 
 use super::super::{Check, Finding, Remedy};
 use crate::dependencies::runs;
@@ -32,6 +34,8 @@ struct ThreadWaits {
     time: i64,
     /// When the first of these tasks was submitted.
     submitted: Option<i64>,
+    /// A copy to the host is among them.
+    brings: bool,
     waits: u64,
     found: HashMap<FunctionId, Waits>,
 }
@@ -119,6 +123,7 @@ impl ThreadWaits {
             let is_work = TaskRole::of(trace, trace.task(task)) == TaskRole::Work;
             if is_work && runs(trace, task) {
                 self.tasks += 1;
+                self.brings |= trace.direction(call) == Some(Direction::DeviceToHost);
                 self.submitted = self.submitted.or(Some(call.begin));
                 let time = trace.task(task).time;
                 self.timed += u64::from(time.is_some());
@@ -138,12 +143,13 @@ impl ThreadWaits {
         let tasks = std::mem::take(&mut self.tasks);
         let (timed, ran) = (std::mem::take(&mut self.timed), std::mem::take(&mut self.time));
         let submitted = std::mem::take(&mut self.submitted).unwrap_or(call.begin);
+        let is_needed = std::mem::take(&mut self.brings);
         let has_times = timed == tasks;
         // Tasks without a time ran no longer than until the end of the wait.
         let most = if has_times { ran } else { call.end - submitted };
         let is_short = (1..=FEW).contains(&tasks) && most <= SHORT_NS;
         // The wait costs more than the work.
-        if !is_short || !wanted(id) || call.end - call.begin <= ran {
+        if !is_short || is_needed || !wanted(id) || call.end - call.begin <= ran {
             return;
         }
         let (timed, ran) = if has_times { (tasks, ran) } else { (0, 0) };

@@ -12,6 +12,7 @@
 use ascend_trace_recording::units::bytes;
 use ascend_trace_recording::{FunctionId, StreamId, ThreadId, Trace};
 
+use super::super::finding::site;
 use super::super::grouping::Sorted;
 use super::super::happens_before::OrderFact;
 use super::super::{Check, Finding};
@@ -25,15 +26,17 @@ impl Check for UnwrittenRead {
     fn judge(&mut self, trace: &Trace, facts: &[OrderFact]) {
         for fact in facts {
             match fact {
-                OrderFact::ReadsUnwritten { by, missing } if by.is_wanted => {
+                OrderFact::ReadsUnwritten { by, missing, writer } if by.is_wanted => {
                     let finding = Finding {
                         what: format!(
-                            "{} copies memory to the host, and nothing had written {} of it",
+                            "{} copies memory to the host, and nothing had written {} of it{}",
                             by.on_stream(trace),
                             bytes(*missing),
+                            writer.map_or_else(String::new, |it| format!(": the last write of the rest is call {}", it.number)),
                         ),
                         advice: "copy no more than was written, or fill the memory first".to_owned(),
                         streams: by.number_of_stream(trace).into_iter().collect(),
+                        other: writer.map(|it| site(trace, &it)),
                         ..Finding::of_note(trace, by)
                     };
                     let key = (by.thread, by.function, by.stream);

@@ -1,15 +1,18 @@
 //! A call used a stream, an event or a context that the program had ended before: by destroying it, by destroying its
-//! context, or by resetting its device. The same holds for calls that need a context after the thread reset its device. What the
-//! call was to do is missing. Some releases of the runtime do not check handles, and the program then crashes.
+//! context, or by resetting its device. Or a call used memory after its release, or released it twice. Calls that need a context
+//! after the thread reset its device count as well. The effect of such a call is missing. Some releases of the runtime do not
+//! check handles, and the program then crashes.
 //!
 //! Use things before they end. A device that was reset must be set again, and what belonged to it must be made again.
 //!
 //! The check looks at calls that returned an error or never returned. A handle that works counts as a new stream, event or
-//! context. A reset of a device does not end its events.
+//! context. A reset of a device does not end its events. Memory counts as given back until a call allocates memory there
+//! again.
 
-use ascend_trace_format::api::Role;
+use ascend_trace_format::api::{ArgPart, Role};
 use ascend_trace_recording::{FunctionId, ThreadId, Trace};
 
+use super::super::finding::site;
 use super::super::grouping::Sorted;
 use super::super::happens_before::OrderFact;
 use super::super::{Check, Finding, EndedObject, UseAfterEnd};
@@ -49,6 +52,7 @@ fn kind(entity: EndedObject) -> &'static str {
         EndedObject::Event(_) => "event",
         EndedObject::Context => "context",
         EndedObject::Binding => "binding",
+        EndedObject::Memory => "memory",
     }
 }
 
@@ -67,10 +71,19 @@ fn finding(trace: &Trace, it: &UseAfterEnd) -> Finding {
             let serial = trace.event(event).serial;
             format!("{name} used event {serial}, which {by} had ended")
         }
+        EndedObject::Memory => format!("{name} used memory that {by} had given back"),
         EndedObject::Context => format!("{name} used a context that {by} had ended"),
         EndedObject::Binding => format!("{name} had no context: {by} had ended the context that the thread used"),
     };
+    let frees = |function: FunctionId| {
+        let parts = [ArgPart::Freed, ArgPart::HostFreed, ArgPart::PoolFreed];
+        parts.iter().any(|it| trace.function(function).part(*it).is_some())
+    };
     let advice = match ender.role {
+        _ if it.entity == EndedObject::Memory && frees(it.by.function) => {
+            "give memory back once: by its owner, or set the pointer to null after it"
+        }
+        _ if it.entity == EndedObject::Memory => "make the call before the memory is given back, or keep the memory",
         Role::ResetDevice => "make the call before the reset, or set the device and make things again",
         _ => "make the call before the end, or make another one",
     };
@@ -78,6 +91,7 @@ fn finding(trace: &Trace, it: &UseAfterEnd) -> Finding {
         what,
         advice: advice.to_owned(),
         streams,
+        other: Some(site(trace, &it.ended)),
         ..Finding::of_note(trace, &it.by)
     }
 }

@@ -5,7 +5,9 @@
 
 use std::ops::Range;
 
-use ascend_trace_format::api::{ArgPart, Fact as Said, Role, TaskKind, Untimed, WaitTarget};
+use ascend_trace_format::api::{
+    ArgPart, Fact as Said, RetKind, Role, TaskKind, Untimed, WaitTarget,
+};
 use ascend_trace_recording::{
     Call, CallId, Direction, EventId, Function, Generation, ProcessId, StreamId, Task, Trace,
 };
@@ -56,6 +58,8 @@ pub(super) enum CallEffect {
     /// Memory that another task may have given back, in an order that only the runtime knows.
     Renews(Range<u64>),
     Frees(u64, bool),
+    /// A call failed, or did not return, that names memory at these addresses.
+    Fails([Option<u64>; 2]),
     /// A stream gives memory back, after its earlier tasks.
     FreesInOrder(StreamPosition, u64),
     EndsEvent(EventId),
@@ -121,6 +125,10 @@ pub(super) fn note_actions(trace: &Trace, id: CallId, is_wanted: bool, to: &mut 
         if waits && waited(trace, call) && !timed_out(call) {
             push(call.end, false, CallEffect::Resets);
         }
+        let named = named_memory(trace, function, call);
+        if function.ret == RetKind::Error && named != [None; 2] {
+            push(call.begin, true, CallEffect::Fails(named));
+        }
         return;
     }
     let looks = looks(trace, call);
@@ -145,6 +153,16 @@ pub(super) fn note_actions(trace: &Trace, id: CallId, is_wanted: bool, to: &mut 
     }
     for act in ends(trace, function, call) {
         push(call.end, false, act);
+    }
+}
+
+/// The addresses that a call gives back, or copies and fills.
+fn named_memory(trace: &Trace, function: &Function, call: &Call) -> [Option<u64>; 2] {
+    let word = |part: ArgPart| trace.args(call).get(function.part(part)?).copied();
+    let freed = [ArgPart::Freed, ArgPart::HostFreed, ArgPart::PoolFreed];
+    match freed.into_iter().find_map(word) {
+        Some(freed) => [Some(freed), None],
+        None => [word(ArgPart::Reads), word(ArgPart::Writes)],
     }
 }
 

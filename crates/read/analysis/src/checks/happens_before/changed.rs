@@ -235,7 +235,7 @@ fn conflict(trace: &Trace, fact: &OrderFact) -> Option<String> {
             format!("{} gives memory back that {} uses", of(by), of(user))
         }
         OrderFact::ReplaysFreed { by, .. } => format!("{} uses memory that was given back", of(by)),
-        OrderFact::Dropped { by, tasks } => format!("{} drops {tasks} tasks", of(by)),
+        OrderFact::Dropped { by, tasks, .. } => format!("{} drops {tasks} tasks", of(by)),
         OrderFact::ResetEarly { by, wait } => {
             format!(
                 "{} resets an event that {} may still wait for",

@@ -25,6 +25,8 @@ const MOST_EVENTS: usize = 1 << 16;
 const MOST_RECORDS: usize = 4;
 /// Allocations that are remembered.
 const MOST_ALLOCATIONS: usize = 1 << 20;
+/// Memory that was given back, and is remembered.
+const MOST_FREED: usize = 1 << 14;
 
 /// A stream that is followed.
 #[derive(Debug)]
@@ -93,6 +95,8 @@ pub(super) struct Process {
     left: LeftCopies,
     /// Begin, end, and whether it is the host's.
     allocations: BTreeMap<u64, (u64, bool)>,
+    /// Memory that was given back and not allocated again: its end, and the call.
+    freed: BTreeMap<u64, (u64, NotedCall)>,
     /// If streams may wait for unrecorded events: the streams that were made since.
     made: Option<HashSet<StreamId>>,
     graphs_wait: bool,
@@ -167,6 +171,10 @@ impl Process {
             }
             CallEffect::Allocates(range, is_host) => self.allocate(range, is_host),
             CallEffect::Renews(range) => self.allocate(range, false),
+            CallEffect::Fails(addresses) => {
+                let mut addresses = addresses.into_iter().flatten();
+                facts.extend(addresses.find_map(|it| self.used_after_free(it, note)));
+            }
             CallEffect::Frees(address, is_checked) => self.free(address, is_checked, note, facts),
             CallEffect::FreesInOrder(place, address) => {
                 self.free_in_order(place, address, note, facts)
@@ -384,10 +392,12 @@ impl Process {
         };
         let (slot, last, base) = (lane.slot, lane.position(number), lane.base);
         let known = self.host.at(slot).max(base);
+        let copy = self.to_host.get(&slot).filter(|it| it.position > known);
         if known < last {
             facts.push(OrderFact::Dropped {
                 by: note,
                 tasks: last - known,
+                copy: copy.map(|it| it.note),
             });
         }
     }

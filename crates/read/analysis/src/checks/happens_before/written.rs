@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::NotedCall;
 use super::area::Area;
 
 /// Allocations that are followed at a time.
@@ -20,6 +21,8 @@ struct Allocation {
     is_unknown: bool,
     /// Begins and ends of the parts that were written; they do not touch.
     parts: BTreeMap<u64, u64>,
+    /// The last call that wrote a part of it, or the call that wrote the bytes that were copied to it.
+    writer: Option<NotedCall>,
 }
 
 impl Allocation {
@@ -66,6 +69,7 @@ impl DeviceMemory {
                 doubts: self.doubts,
                 is_unknown: false,
                 parts: BTreeMap::new(),
+                writer: None,
             };
             self.allocations.insert(range.start, allocation);
         }
@@ -87,21 +91,28 @@ impl DeviceMemory {
         }
     }
 
-    pub(super) fn write(&mut self, area: &Area) {
+    pub(super) fn write(&mut self, area: &Area, by: NotedCall) {
         if let Some(found) = self.find(&area.whole()) {
             area.ranges().for_each(|it| found.write(&it));
+            found.writer = Some(by);
         }
     }
 
     /// A copy of written bytes writes its target.
-    pub(super) fn copy(&mut self, from: &Area, to: &Area) {
+    pub(super) fn copy(&mut self, from: &Area, to: &Area, by: NotedCall) {
         let (source, target) = (from.whole(), to.whole());
         let are_plain = from.ranges().count() == 1 && to.ranges().count() == 1;
         let known = self.known(&source).filter(|_| are_plain);
-        let Some(parts) = known.map(|it| it.within(&source)) else {
-            return self.write(to);
+        let Some((parts, writer)) = known.map(|it| (it.within(&source), it.writer)) else {
+            return self.write(to, by);
         };
+        let is_whole = parts.as_slice() == [source.clone()];
         if let Some(found) = self.find(&target) {
+            found.writer = if is_whole {
+                Some(by)
+            } else {
+                writer.or(Some(by))
+            };
             for part in parts {
                 let moved = |at: u64| at - source.start + target.start;
                 found.write(&(moved(part.start)..moved(part.end)));
@@ -109,16 +120,18 @@ impl DeviceMemory {
         }
     }
 
-    /// How many bytes nothing has written, of an area with a part that was written; 0 if that is not known.
-    pub(super) fn missing(&self, area: &Area) -> u64 {
+    /// How many bytes nothing has written, of an area with a part that was written; 0 if that is not known. And the call that
+    /// wrote to this memory last.
+    pub(super) fn missing(&self, area: &Area) -> (u64, Option<NotedCall>) {
         let Some(known) = self.known(&area.whole()) else {
-            return 0;
+            return (0, None);
         };
         let bytes = |it: &Range<u64>| it.end - it.start;
         let all: u64 = area.ranges().map(|it| bytes(&it)).sum();
         let parts = area.ranges().flat_map(|it| known.within(&it));
         let written: u64 = parts.map(|it| bytes(&it)).sum();
-        if written == 0 { 0 } else { all - written }
+        let missing = if written == 0 { 0 } else { all - written };
+        (missing, known.writer)
     }
 
     /// The allocation around a range, if all writes of it are known.
@@ -142,21 +155,28 @@ mod tests {
         Area::of(begin, bytes).unwrap()
     }
 
+    fn call(number: u32) -> NotedCall {
+        NotedCall {
+            number,
+            ..NotedCall::default()
+        }
+    }
+
     #[test]
     fn parts_that_touch_are_one() {
         let mut written = DeviceMemory::default();
         written.allocate(&(1000..1100));
         for begin in [1000, 1020, 1010, 1040] {
-            written.write(&area(begin, 10));
+            written.write(&area(begin, 10), call(1));
         }
-        assert_eq!(written.missing(&area(1000, 30)), 0);
-        assert_eq!(written.missing(&area(1000, 50)), 10);
-        assert_eq!(written.missing(&area(1025, 75)), 60);
+        assert_eq!(written.missing(&area(1000, 30)).0, 0);
+        assert_eq!(written.missing(&area(1000, 50)).0, 10);
+        assert_eq!(written.missing(&area(1025, 75)).0, 60);
         // Nothing of it was written, and it lies outside.
-        assert_eq!(written.missing(&area(1030, 10)), 0);
-        assert_eq!(written.missing(&area(1040, 80)), 0);
-        written.write(&area(1005, 40));
-        assert_eq!(written.missing(&area(1000, 60)), 10);
+        assert_eq!(written.missing(&area(1030, 10)).0, 0);
+        assert_eq!(written.missing(&area(1040, 80)).0, 0);
+        written.write(&area(1005, 40), call(1));
+        assert_eq!(written.missing(&area(1000, 60)).0, 10);
     }
 
     #[test]
@@ -164,12 +184,14 @@ mod tests {
         let mut written = DeviceMemory::default();
         written.allocate(&(1000..1100));
         written.allocate(&(2000..2100));
-        written.write(&area(1000, 50));
-        written.copy(&area(1040, 20), &area(2010, 20));
-        assert_eq!(written.missing(&area(2010, 10)), 0);
-        assert_eq!(written.missing(&area(2010, 20)), 10);
-        written.copy(&area(5000, 20), &area(2010, 20));
-        assert_eq!(written.missing(&area(2010, 20)), 0);
+        written.write(&area(1000, 50), call(1));
+        written.copy(&area(1040, 20), &area(2010, 20), call(2));
+        assert_eq!(written.missing(&area(2010, 10)).0, 0);
+        assert_eq!(written.missing(&area(2010, 20)).0, 10);
+        // The call that wrote too little is not the copy.
+        assert_eq!(written.missing(&area(2010, 20)).1, Some(call(1)));
+        written.copy(&area(5000, 20), &area(2010, 20), call(2));
+        assert_eq!(written.missing(&area(2010, 20)).0, 0);
     }
 
     #[test]
@@ -178,11 +200,11 @@ mod tests {
         let with_two = |written: &mut DeviceMemory| {
             for begin in [1000, 2000] {
                 written.allocate(&(begin..begin + 100));
-                written.write(&area(begin, 50));
+                written.write(&area(begin, 50), call(1));
             }
         };
         let missing =
-            |written: &DeviceMemory| [1000, 2000].map(|it| written.missing(&area(it, 100)));
+            |written: &DeviceMemory| [1000, 2000].map(|it| written.missing(&area(it, 100)).0);
         with_two(&mut written);
         written.doubt(1099);
         assert_eq!(missing(&written), [0, 50]);

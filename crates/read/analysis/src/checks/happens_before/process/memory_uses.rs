@@ -7,7 +7,8 @@ use super::super::area::Area;
 use super::super::graphs::Graph;
 use super::super::memory::{MemoryHistory, MemoryUse};
 use super::super::{NotedCall, OrderFact};
-use super::{MOST_ALLOCATIONS, Process};
+use super::{MOST_ALLOCATIONS, MOST_FREED, Process};
+use crate::checks::{EndedObject, UseAfterEnd};
 
 impl Process {
     /// Without possible pageable memory of the host, which an older runtime copies itself.
@@ -115,15 +116,19 @@ impl Process {
         let is_unknown = lane.is_some_and(|it| it.is_unknown(&self.host));
         match (&used.reads, &used.writes) {
             (Some(from), to) if used.is_host[1] => {
-                let missing = self.written.missing(from);
+                let (missing, writer) = self.written.missing(from);
                 if missing > 0 && !is_unknown {
-                    facts.push(OrderFact::ReadsUnwritten { by: note, missing });
+                    facts.push(OrderFact::ReadsUnwritten {
+                        by: note,
+                        missing,
+                        writer,
+                    });
                 }
-                to.iter().for_each(|it| self.written.write(it));
+                to.iter().for_each(|it| self.written.write(it, note));
             }
             // The memory that it reads may be written later.
-            (Some(from), Some(to)) if !is_unknown => self.written.copy(from, to),
-            (_, to) => to.iter().for_each(|it| self.written.write(it)),
+            (Some(from), Some(to)) if !is_unknown => self.written.copy(from, to, note),
+            (_, to) => to.iter().for_each(|it| self.written.write(it, note)),
         }
     }
 
@@ -158,6 +163,12 @@ impl Process {
 
     pub(super) fn allocate(&mut self, range: Range<u64>, is_host: bool) {
         self.memory.forget(&range);
+        let before = self.freed.range(..range.end).rev();
+        let again = before.take_while(|it| it.1.0 > range.start);
+        let again: Vec<u64> = again.map(|it| *it.0).collect();
+        for address in again {
+            self.freed.remove(&address);
+        }
         if !is_host {
             self.written.allocate(&range);
         }
@@ -184,6 +195,24 @@ impl Process {
         facts.extend(shared.map(|it| OrderFact::freed(it, note, is_host)));
         self.memory.forget(&range);
         self.graphs.free(&range, note);
+        self.gave_back(range, note);
+    }
+
+    fn gave_back(&mut self, range: Range<u64>, note: NotedCall) {
+        if self.freed.len() >= MOST_FREED {
+            self.freed.clear();
+        }
+        self.freed.insert(range.start, (range.end, note));
+    }
+
+    /// A call failed that names this address: perhaps because the memory was given back before.
+    pub(super) fn used_after_free(&self, address: u64, by: NotedCall) -> Option<OrderFact> {
+        let (_, (end, ended)) = self.freed.range(..=address).next_back()?;
+        (address < *end).then_some(OrderFact::UsedAfterEnd(UseAfterEnd {
+            by,
+            entity: EndedObject::Memory,
+            ended: *ended,
+        }))
     }
 
     /// A stream gives memory back to a pool: uses on other streams must come before it.
@@ -210,6 +239,7 @@ impl Process {
         }
         self.memory.forget(&range);
         self.graphs.free(&range, note);
+        self.gave_back(range, note);
     }
 }
 

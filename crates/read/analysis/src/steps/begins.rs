@@ -54,16 +54,31 @@ pub(super) fn begins(
         if goes_ahead {
             own = &own[copies_before(own, computes)..];
         }
-        let found = own.iter().take(MOST).position(|it| it.ran().is_some())?;
-        let ran = own[found].ran()?;
-        let earlier = own[..found].iter().filter(|it| !waits(it));
-        let missing: i64 = earlier.filter_map(|it| lengths.mean(it.symbol)).sum();
+        // A copy after work may be on another stream: it says nothing of the work.
+        let first_work = own.iter().position(&computes).unwrap_or(own.len());
+        let known = |(at, it): (usize, &RequestedOperation)| {
+            it.ran().is_some() && (at < first_work || computes(it))
+        };
+        let length = |it: &RequestedOperation| lengths.mean(it.symbol);
+        let found = own.iter().take(MOST).enumerate().position(known);
+        let (ran, missing): (i64, i64) = match found {
+            Some(found) => {
+                let earlier = own[..found].iter().filter(|it| !waits(it));
+                (own[found].ran()?, earlier.filter_map(length).sum())
+            }
+            // Its work comes before the next work with a time.
+            None => {
+                let place = part.until - own.len() + first_work;
+                let work = entries[place..].iter().take(MOST).filter(|it| computes(it));
+                let work: Vec<&RequestedOperation> = work.collect();
+                let next = work.iter().position(|it| it.ran().is_some())?;
+                let earlier = work[..next].iter();
+                (work[next].ran()?, earlier.filter_map(|it| length(it)).sum())
+            }
+        };
         let begin = (ran - missing).max(own[0].begin()).max(before + 1).min(ran);
-        before = own
-            .iter()
-            .rev()
-            .find_map(RequestedOperation::ran)
-            .unwrap_or(ran);
+        let last = own.iter().rev().find_map(RequestedOperation::ran);
+        before = last.unwrap_or(begin).max(begin);
         Some(begin)
     };
     parts.iter().map(begin).collect()
@@ -130,6 +145,32 @@ mod tests {
         let found = begins(&entries, &parts, &lengths, |_| SymbolKind::Work);
         // The third was launched no earlier, and began after the last task of the second.
         assert_eq!(found, [Some(1_000), Some(1_260), Some(1_410), None]);
+    }
+
+    #[test]
+    fn a_copy_for_the_next_step_says_nothing_of_work_without_times() {
+        let kind = |it: &RequestedOperation| match it.symbol {
+            2 => SymbolKind::Load,
+            _ => SymbolKind::Work,
+        };
+        let mut lengths = TaskLengths::default();
+        [(0, 300), (1, 200)].map(|(symbol, length)| lengths.note(symbol, length));
+        // The third symbol is a copy on another stream, while the step before still computes.
+        let step = |at: i64, has_times: bool| {
+            let ran = |after: i64| has_times.then_some(at + after);
+            [
+                entry(0, 0, ran(0)),
+                entry(1, 1, ran(300)),
+                entry(2, 2, Some(at - 450)),
+            ]
+        };
+        let entries = [step(1_000, true), step(1_500, false), step(2_000, true)].concat();
+        let part = |from| StepPart {
+            from,
+            until: from + 3,
+        };
+        let found = begins(&entries, &[0, 3, 6].map(part), &lengths, kind);
+        assert_eq!(found, [Some(1_000), Some(1_500), Some(2_000)]);
     }
 
     #[test]

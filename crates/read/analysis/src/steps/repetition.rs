@@ -22,6 +22,9 @@ pub(super) const LEAST: usize = 3;
 /// The first two periods and the last may be anything: warming up, and winding down.
 const EDGES: usize = 3;
 
+/// Of a step that has not all of the usual, at most this part is missing.
+const PART: usize = 5;
+
 /// Shorter periods have to be the same each time.
 const SHORT: usize = 4;
 
@@ -86,8 +89,11 @@ pub(super) fn rhythm(
             let found = judge(&sums, places).filter(|it| it.rhythm.period >= shortest);
             let found = found.filter(|it| it.is_regular || sign_of(&it.rhythm) > Sign::None);
             let found = found.filter(|it| !it.varies || sign_of(&it.rhythm) == Sign::Load);
-            let found =
-                found.filter(|it| it.is_regular || other_work(&it.rhythm) != OtherWork::Update);
+            let found = found.filter(|it| {
+                let mut is_part =
+                    || matches!(other_work(&it.rhythm), OtherWork::Update | OtherWork::Steps);
+                it.is_regular || !is_part()
+            });
             let found = found.map(|mut it| {
                 let is_clear = it.is_clear()
                     && (it.is_regular
@@ -112,6 +118,8 @@ enum OtherWork {
     Update,
     /// The host waits several times in it, each time.
     Rounds,
+    /// It is nearly the usual again: steps in which something is missing.
+    Steps,
     Unknown,
 }
 
@@ -128,12 +136,30 @@ impl OtherWork {
         });
         let longer: Vec<_> = longer.collect();
         let of = |more: &[u32], wanted: Sign| more.iter().filter(|it| sign(**it) == wanted).count();
+        // Waits in a row, such as for several streams, are one.
+        let waits = |more: &[u32]| {
+            let is_wait = |it: &u32| sign(*it) == Sign::Wait;
+            let pairs = more
+                .windows(2)
+                .filter(|it| !is_wait(&it[0]) && is_wait(&it[1]));
+            pairs.count() + usize::from(more.first().is_some_and(is_wait))
+        };
         let is_update = |more: &[u32]| {
             let more = without(more, model);
-            of(&more, Sign::Load) == 0 && of(&more, Sign::Wait) <= 1 && of(&more, Sign::None) > 0
+            of(&more, Sign::Load) == 0 && waits(&more) <= 1 && of(&more, Sign::None) > 0
         };
+        let is_step = |more: &[u32]| {
+            let missing = without(model, more);
+            more.len() < model.len()
+                && missing.len() < model.len()
+                && missing.len() * PART <= model.len()
+        };
+        let steps = longer.iter().filter(|it| is_step(&symbols[it.1.clone()]));
+        if !longer.is_empty() && steps.count() == longer.len() {
+            return Self::Steps;
+        }
         let updates = longer.iter().filter(|it| is_update(&symbols[it.1.clone()]));
-        let has_rounds = |more: &[u32]| of(more, Sign::Wait) > 1;
+        let has_rounds = |more: &[u32]| waits(more) > 1;
         let mut distances: FxHashMap<usize, usize> = FxHashMap::default();
         for pair in longer.windows(2) {
             *distances.entry(pair[1].0 - pair[0].0).or_default() += 1;
@@ -421,6 +447,10 @@ mod tests {
         // The evaluation has other work alone, and its begin is a regular anchor.
         assert_eq!(signed(&log("abcW", &"zW".repeat(4))), Some((40, 4)));
         assert_eq!(signed(&log("abcW", &"xyzW".repeat(6))), Some((40, 4)));
+        // Each seventh step has no optimizer, which is the first after the wait.
+        let step = |at: usize| if at % 7 == 3 { "LabcdDWz" } else { "LabcdDWoz" };
+        let steps: String = (0..63).map(step).collect();
+        assert_eq!(signed(&steps).map(|it| it.0), Some(63));
         // Each second step has more in it, and each sixth as well.
         let more = |at: usize| match (at % 2, at % 6) {
             (0, _) => "abcW",
@@ -459,6 +489,10 @@ mod tests {
         // Four micro-batches and an optimizer.
         assert_eq!(found(&after_each(4, "oooooW")), Some((12, 22)));
         assert_eq!(found(&after_each(6, "opqrst")), Some((8, 30)));
+        // The thread waits for three streams at the end of a step.
+        assert_eq!(found(&after_each(4, "oooWWW")), Some((12, 22)));
+        // An evaluation with three rounds.
+        assert_eq!(found(&after_each(4, "oWoWoW")), Some((48, 4)));
         // A checkpoint after each fourth step, and an evaluation with its data.
         assert_eq!(found(&after_each(4, "CCCCCW")), Some((48, 4)));
         assert_eq!(found(&after_each(4, "LezLezW")), Some((48, 4)));

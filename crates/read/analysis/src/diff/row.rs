@@ -134,8 +134,13 @@ impl DiffRow {
     }
 
     pub(super) fn of(key: &Key, a: &Series, b: &Series, sampled: Sampled<'_>) -> Self {
+        let usual = sampled.and_then(|_| usual_count(key.0, a, b));
         let times = |it: &Series| -> Vec<i64> {
-            it.values.iter().filter_map(|value| value.time()).collect()
+            let times = it.values.iter().filter_map(|value| match usual {
+                Some(usual) => value.time_of(usual),
+                None => value.time(),
+            });
+            times.collect()
         };
         let (one, other) = grouped(&times(a), &times(b));
         let found: Option<Shift> = shift(&one, &other);
@@ -230,6 +235,16 @@ impl DiffRow {
         use Verdict::{Fewer, Gone, More, New};
         matches!(self.verdict, New | Gone | More | Fewer)
     }
+}
+
+/// The mean number of something in a step, if steps have different numbers of it: the time of a step says little then.
+fn usual_count(kind: SubjectKind, a: &Series, b: &Series) -> Option<f64> {
+    let counts = || a.values.iter().chain(&b.values).map(|it| it.count);
+    let first = counts().next()?;
+    let varies = counts().any(|it| it != first);
+    let is_counted = matches!(kind, SubjectKind::Operation | SubjectKind::Call);
+    let sum: f64 = counts().map(f64::from).sum();
+    (is_counted && varies).then(|| sum / counts().count() as f64)
 }
 
 /// By how much the second half of a recording differs from the first. Other runs differ by as much.

@@ -68,6 +68,12 @@ impl Value {
         let all = all.checked_div(i128::from(self.timed))?;
         i64::try_from(all).ok()
     }
+
+    /// How long this number of them takes.
+    pub(super) fn time_of(&self, count: f64) -> Option<i64> {
+        let is_timed = self.timed > 0;
+        is_timed.then(|| (self.time as f64 / f64::from(self.timed) * count).round() as i64)
+    }
 }
 
 /// A duration, and by how much it can be off.

@@ -147,6 +147,34 @@ fn an_operation_that_takes_5_percent_longer_is_found_in_noise_of_3_percent() {
     }
 }
 
+/// A loop with a different number of layers in each step. Another seed has other numbers.
+fn layered(seed: u64, layer: i64) -> Timeline {
+    let mut program = Program::of(seed);
+    for _ in 0..64 {
+        let layers = 2 + program.dice.roll(6) as usize;
+        let mut operations = vec![("Embed", 9_000)];
+        operations.resize(layers + 1, ("Layer", layer));
+        operations.push(("Adam", 30_000));
+        program.step(&operations);
+    }
+    program.timeline(true)
+}
+
+#[test]
+fn a_change_is_found_where_the_number_of_operations_varies() {
+    for seed in 0..8 {
+        let a = layered(seed, 40_000);
+        let found = diff(&a, &layered(seed + 1_000, 42_000));
+        let own = row(&found, SubjectKind::Operation, "Layer");
+        assert_eq!(own.verdict, Verdict::Longer, "{own:?}");
+        let change = own.change.unwrap();
+        assert!((change - 0.05).abs() < 0.015, "{change}");
+        let same = diff(&a, &layered(seed + 2_000, 40_000));
+        let own = row(&same, SubjectKind::Operation, "Layer");
+        assert_eq!(own.verdict, Verdict::Same, "{own:?}");
+    }
+}
+
 #[test]
 fn two_runs_of_a_program_differ_in_nothing() {
     let runs: Vec<Timeline> = (0..101).map(|seed| training(seed, 50, &STEP)).collect();

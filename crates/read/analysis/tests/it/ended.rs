@@ -175,3 +175,27 @@ fn where_calls_are_missing_only_the_code_is_known() {
         ["failed-call 1: aclrtSynchronizeStream returned 107017"]
     );
 }
+
+#[test]
+fn memory_that_is_used_after_its_release_is_found() {
+    let twice =
+        "t1: aclrtMalloc(64,1000)[0..5] aclrtFree(1000)[10..15] aclrtFree(1000)[20..25]=107000";
+    let expected = "used-after-end 1: aclrtFree used memory that aclrtFree (call 1) had given back";
+    assert_eq!(found(twice), [expected]);
+    // Memory is there again, or was never known.
+    let failed = |text: &str| {
+        let found = found(text);
+        assert!(
+            found.iter().all(|it| it.starts_with("failed-call 1")),
+            "{found:#?}"
+        );
+        found.len()
+    };
+    let again = twice.replace("[10..15]", "[10..15] aclrtMalloc(64,1000)[16..17]");
+    assert_eq!(failed(&again), 1);
+    assert_eq!(failed(&twice.replace("(64,1000)", "(64,2000)")), 1);
+    assert_eq!(
+        failed(&twice.replace("aclrtFree(1000)[20", "aclrtFree(1064)[20")),
+        1
+    );
+}

@@ -185,7 +185,17 @@ impl Follow<'_> {
         let own = hosts.threads().into_iter();
         let own = own.filter(|it| self.trace.thread(*it).process == process);
         let mut open = own.filter_map(|it| Some(hosts.get(it)?.blocked_in(self.trace)?.call));
-        !works && open.all(|call| !self.may_return(&call) || self.waits_for_function(&call))
+        // Other calls, such as one that makes a communicator, may return at any time.
+        let waits = |call: &Call| {
+            self.trace
+                .function(call.function)
+                .role
+                .meaning()
+                .waits
+                .is_sync()
+        };
+        let is_held = |call: &Call| !self.may_return(call) || self.waits_for_function(call);
+        !works && open.all(|call| waits(&call) && is_held(&call))
     }
 
     /// Whether an open call waits for a stream that a function of the program holds.

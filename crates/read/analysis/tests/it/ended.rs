@@ -182,7 +182,7 @@ fn memory_that_is_used_after_its_release_is_found() {
         "t1: aclrtMalloc(64,1000)[0..5] aclrtFree(1000)[10..15] aclrtFree(1000)[20..25]=107000";
     let expected = "used-after-end 1: aclrtFree used memory that aclrtFree (call 1) had given back";
     assert_eq!(found(twice), [expected]);
-    // Memory is there again, or was never known.
+    // The memory is allocated again, or its allocation is not known.
     let failed = |text: &str| {
         let found = found(text);
         assert!(

@@ -141,6 +141,10 @@ fn states_of_operators_are_those_that_the_recording_knows() {
     let states: Vec<&str> = states.collect();
     let expected = ["dynamic", "N/A", "static", "N/A", "static", "dynamic"];
     assert_eq!(states, expected);
+    let (_recording, _, kernels) = operators("nfnjndn");
+    let states = kernels.iter().map(|it| it.text("OP State"));
+    let states: Vec<&str> = states.collect();
+    assert_eq!(states, ["N/A", "dynamic", "dynamic", "static"]);
 }
 
 /// Whether the advisor takes all operators for dynamic ones.

@@ -1,5 +1,6 @@
 /* Calls operators in turn, one for each letter of WORD: r calls one of `aclnn`; n calls one by its name. b and j let the graph
- * engine take a binary for any shape where it has one, and compile for the shapes of each call.
+ * engine take a binary for any shape where it has one, and compile for the shapes of each call; f and d let it compile for any
+ * shape, and no longer.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "kernels.h"
 
@@ -7,9 +8,10 @@
 typedef struct aclTensorDesc aclTensorDesc;
 typedef struct aclDataBuffer aclDataBuffer;
 
-enum { JIT_COMPILE = 10, COUNT = 1 << 10, BYTES = COUNT * 4 };
+enum { JIT_COMPILE = 10, DEFAULT = 0, FUZZ = 1, COUNT = 1 << 10, BYTES = COUNT * 4 };
 
 aclError aclSetCompileopt(int option, const char *value);
+aclError aclopSetCompileFlag(int flag);
 aclError aclopCompileAndExecute(const char *name, int inputs, const aclTensorDesc *const input_descs[],
                                 const aclDataBuffer *const input_buffers[], int outputs,
                                 const aclTensorDesc *const output_descs[], aclDataBuffer *const output_buffers[],
@@ -56,8 +58,14 @@ int main(int count, char **words)
         case 'b':
             DO(aclSetCompileopt(JIT_COMPILE, "disable"));
             break;
+        case 'f':
+            DO(aclopSetCompileFlag(FUZZ));
+            break;
+        case 'd':
+            DO(aclopSetCompileFlag(DEFAULT));
+            break;
         default:
-            require(0, "a letter of r, n, j and b");
+            require(0, "a letter of r, n, j, b, f and d");
         }
     }
     DO(aclrtSynchronizeStream(stream));

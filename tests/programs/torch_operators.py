@@ -314,6 +314,8 @@ case("cosine_similarity", lambda a, b: F.cosine_similarity(a, b), near(4, 5), ne
 case("median", lambda x: (x.median(), *x.median(1)), near(5, 5), dtypes=F32, grad=False)
 case("kthvalue", lambda x: x.kthvalue(2, 1)[0], near(5, 5), dtypes=F32, grad=False)
 case("count_nonzero", lambda x: torch.count_nonzero(x), near(5, 5), dtypes=F32 + I64, grad=False)
+for along in (0, 1):
+    case(f"unique along {along}", lambda x, along=along: torch.unique(x.floor() if x.is_floating_point() else x, dim=along, return_inverse=True, return_counts=True), near(4, 6, 1, low=0.0, high=1.5), dtypes=F32 + I64, grad=False)
 case("trace", torch.trace, near(4, 5), dtypes=F32, grad=False)
 
 # Matrices.
@@ -507,6 +509,8 @@ for padding in ("zeros", "border", "reflection"):
         words = dict(padding_mode=padding, align_corners=corners)
         case(f"grid_sample {words}", lambda x, g, words=words: F.grid_sample(x, g, **words), near(2, 3, 5, 4), near(2, 3, 3, 2, low=-1.4, high=1.4), dtypes=F32)
 case("grid_sample nearest", lambda x, g: F.grid_sample(x, g, mode="nearest", align_corners=False), near(2, 3, 5, 4), near(2, 3, 3, 2, **UNIT, grad=False), dtypes=F32)
+for words in ({"align_corners": False}, {"align_corners": True, "padding_mode": "border"}):
+    case(f"grid_sample 3d {words}", lambda x, g, words=words: F.grid_sample(x, g, **words), near(2, 3, 4, 5, 4), near(2, 3, 2, 3, 3, low=-1.4, high=1.4), dtypes=F32)
 case("affine_grid", lambda t: (F.affine_grid(t, (2, 3, 4, 5), align_corners=False), F.affine_grid(t, (2, 3, 4, 5), align_corners=True)), near(2, 2, 3), dtypes=F32)
 
 # Matrices. The signs of singular vectors may differ, so their product is compared.
@@ -526,6 +530,41 @@ for power in (0.5, 1.5, 3):
     case(f"pairwise_distance {power}", lambda a, b, p=power: F.pairwise_distance(a, b, p), near(4, 3, low=1.0), near(4, 3, high=0.5), dtypes=F32)
 for power in (0, 1, 2, math.inf):
     case(f"pdist {power}", lambda x, p=power: torch.pdist(x, p), near(4, 3), dtypes=F32, grad=False)
+
+# Complex numbers: of two real tensors, and as two real numbers in the end.
+def complex_case(name, function, **rest):
+    case(f"complex {name}", lambda a, b: torch.view_as_real(function(torch.complex(a, b), torch.complex(b, a + 2))), near(3, 4), near(3, 4), dtypes=F32, **rest)
+
+
+for name, function in {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: 1 - x * 2 - y,
+    "mul": lambda x, y: x * y,
+    "mul by a real one": lambda x, y: x * y.real,
+    "mul by numbers": lambda x, y: x * (1 + 2j) + 1j,
+    "div": lambda x, y: x / (y + 4),
+    "conj": lambda x, y: x * y.conj(),
+    "exp": lambda x, y: x.exp() + y.neg().exp(),
+    "cat": lambda x, y: torch.cat([x, y.flip(1)]),
+    "sum": lambda x, y: x.sum(1) + y.mean(1),
+    "index": lambda x, y: x[[0, 2]] + y[1],
+    "cumsum": lambda x, y: x.cumsum(1),
+}.items():
+    complex_case(name, function)
+for name, function in {
+    "sqrt": lambda x, y: x.sqrt(),
+    "log": lambda x, y: (y + 5).log(),
+    "sin": lambda x, y: x.sin(),
+    "tanh": lambda x, y: (x / 4).tanh(),
+    "pow": lambda x, y: x**3,
+    "in place": lambda x, y: x.clone().mul_(y).add_(1).sub_(y),
+    "where": lambda x, y: torch.where(x.real > 0, x, y),
+    "fft": lambda x, y: torch.fft.ifft(torch.fft.fft(x) * y),
+}.items():
+    complex_case(name, function, grad=False)
+case("complex parts", lambda a, b: [(x := torch.complex(a, b)).real * 1, x.imag * 1, x.angle(), x == x.conj()], near(3, 4), near(3, 4), dtypes=F32, grad=False)
+case("rotated pairs", lambda x: torch.view_as_real(torch.view_as_complex(x.contiguous()) * torch.polar(torch.ones(6, device=x.device), torch.arange(6.0, device=x.device))), near(4, 6, 2), dtypes=F32, grad=False)
+case("rfft", lambda x: torch.view_as_real(torch.fft.rfft(x)).pow(2).sum(-1), near(4, 16), dtypes=F32)
 
 # Layers with a state.
 STATE = [near(6, 4, 3), near(1, 4, 5), near(1, 4, 5)]

@@ -40,7 +40,12 @@ impl Arguments<'_> {
     }
 
     pub fn output(&self) -> usize {
-        self.outputs.first().copied().unwrap_or(0)
+        self.written_at(0)
+    }
+
+    /// An output's handle; 0 without one.
+    pub fn written_at(&self, index: usize) -> usize {
+        self.outputs.get(index).copied().unwrap_or(0)
     }
 
     /// Some of the inputs.

@@ -2,7 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::complex::ComplexPart;
 use super::data_type::{DataType, ScalarValue};
 use super::elementwise::{self, ElementMap};
 use super::objects;
@@ -25,6 +27,12 @@ pub struct Call {
     pub tensors: usize,
     pub workspace: u64,
     pub steps: Vec<OperatorStep>,
+    /// Which numbers of complex tensors the work is about.
+    pub part: Option<ComplexPart>,
+    /// Whether there was a complex tensor or number that work on real numbers has no part of.
+    pub met_complex: AtomicBool,
+    /// Whether an output has its shape only when the work is done.
+    pub finds_shapes: bool,
 }
 
 /// A tensor of an operator. Its layout is that of the first phase, its address that of the second.
@@ -72,7 +80,20 @@ impl Call {
     }
 
     pub fn scalar(&self, scalar: usize) -> Outcome<ScalarValue> {
-        objects::scalar(scalar)
+        let value = objects::scalar(scalar)?;
+        if matches!(value, ScalarValue::Complex(..)) {
+            self.met_complex.store(true, Ordering::Relaxed);
+            return refuse("the operator does not support complex numbers");
+        }
+        Ok(value)
+    }
+
+    /// Forgets all but the number of tensors.
+    pub fn begin_again(&mut self) {
+        *self = Self {
+            tensors: self.tensors,
+            ..Self::default()
+        };
     }
 
     fn written(&mut self, tensor: usize, role: ArgumentRole) -> Outcome<Operand> {
@@ -86,9 +107,25 @@ impl Call {
 
     fn argument(&mut self, handle: usize, role: ArgumentRole) -> Outcome<Operand> {
         let tensor = objects::tensor(handle)?;
+        let layout = tensor.layout();
+        let view = match (layout.is_complex(), self.part) {
+            (true, None) => {
+                self.met_complex.store(true, Ordering::Relaxed);
+                return refuse("the operator does not support complex numbers");
+            }
+            (true, Some(part)) => layout.part(part).view()?,
+            (false, _) => layout.view()?,
+        };
+        // Indices and masks are the same for both parts. Other real numbers have no imaginary ones.
+        require(
+            self.part != Some(ComplexPart::Imaginary)
+                || layout.is_complex()
+                || !view.kind.is_float(),
+            "the operator does not support real and complex tensors together",
+        )?;
         let operand = Operand {
             base: OperandBase::Tensor(self.arguments.len()),
-            view: tensor.layout().view()?,
+            view,
         };
         self.arguments.push(Argument {
             tensor,

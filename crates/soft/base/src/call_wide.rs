@@ -29,7 +29,7 @@ impl From<ScalarValue> for HostNumber {
         Self {
             float: f64::of(value),
             integer: i64::of(value),
-            is_float: matches!(value, ScalarValue::Float(_)),
+            is_float: !matches!(value, ScalarValue::Integer(_)),
         }
     }
 }
@@ -266,6 +266,7 @@ impl Call {
         tensor: Arc<Tensor>,
         compute: impl Fn(&[Vec<C>]) -> (Vec<C>, Vec<usize>) + Send + Sync + 'static,
     ) -> Outcome {
+        self.finds_shapes = true;
         let bytes = inputs.iter().map(|it| it.view.bytes()).sum();
         let cost = Cost {
             bytes,

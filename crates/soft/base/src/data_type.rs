@@ -23,6 +23,8 @@ pub enum DataType {
 pub enum ScalarValue {
     Float(f64),
     Integer(i64),
+    /// The real and the imaginary part.
+    Complex(f64, f64),
 }
 
 impl DataType {
@@ -106,7 +108,7 @@ impl DataType {
     /// be lost.
     pub const fn promote_with(self, scalar: ScalarValue) -> Self {
         match scalar {
-            ScalarValue::Float(_) if !self.is_float() => Self::F32,
+            ScalarValue::Float(_) | ScalarValue::Complex(..) if !self.is_float() => Self::F32,
             ScalarValue::Integer(_) if matches!(self, Self::Bool) => Self::I64,
             _ => self,
         }
@@ -161,6 +163,7 @@ impl DataType {
     /// The scalar as this type has it.
     pub fn round_value(self, value: ScalarValue) -> ScalarValue {
         match (self, value) {
+            (_, ScalarValue::Complex(..)) => value,
             (Self::I32, value) => ScalarValue::Integer(i64::from(i32::of(value))),
             (Self::I64, value) => ScalarValue::Integer(i64::of(value)),
             (Self::Bool, ScalarValue::Float(value)) => ScalarValue::Integer((value != 0.0).into()),

@@ -11,6 +11,7 @@ pub mod attributes;
 pub mod call;
 pub mod call_wide;
 pub mod code;
+pub mod complex;
 pub mod data_type;
 pub mod dense;
 pub mod elementwise;

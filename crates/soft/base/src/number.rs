@@ -22,7 +22,8 @@ pub trait Number: Copy + Default + PartialOrd + Send + Sync + 'static {
 
     fn of(value: ScalarValue) -> Self {
         match value {
-            ScalarValue::Float(value) => Self::from_f64(value),
+            // Operators on real numbers refuse others (`Call::scalar`).
+            ScalarValue::Float(value) | ScalarValue::Complex(value, _) => Self::from_f64(value),
             ScalarValue::Integer(value) => Self::from_i64(value),
         }
     }

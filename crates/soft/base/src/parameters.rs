@@ -16,6 +16,11 @@ pub trait Parameter {
     fn is_tensor(_passed: Self::Passed) -> bool {
         false
     }
+
+    /// The handle of an object, if one is passed.
+    fn handle(_passed: Self::Passed) -> Option<usize> {
+        None
+    }
 }
 
 /// Handles of tensors that the computation takes by itself.
@@ -40,6 +45,10 @@ macro_rules! handles {
 
             fn is_tensor(_passed: usize) -> bool {
                 $is_tensor
+            }
+
+            fn handle(passed: usize) -> Option<usize> {
+                Some(passed)
             }
         }
     )*};
@@ -93,5 +102,9 @@ impl Parameter for usize {
 
     fn is_tensor(passed: Self) -> bool {
         passed == 0 || objects::tensor(passed).is_ok()
+    }
+
+    fn handle(passed: Self) -> Option<usize> {
+        Some(passed)
     }
 }

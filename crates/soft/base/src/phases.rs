@@ -76,8 +76,11 @@ macro_rules! operators {
                     &made,
                     &mut |$call| {
                         $($call.tensors += usize::from(<$type as $crate::parameters::Parameter>::is_tensor($argument));)*
-                        $(let $argument = <$type as $crate::parameters::Parameter>::take($argument, $call)?;)*
-                        $kernel
+                        let handles = [$(<$type as $crate::parameters::Parameter>::handle($argument)),*];
+                        $crate::complex::described(stringify!($name), $call, &handles, &mut |$call| {
+                            $(let $argument = <$type as $crate::parameters::Parameter>::take($argument, $call)?;)*
+                            $kernel
+                        })
                     },
                 )
             }

@@ -1,5 +1,6 @@
 //! A program's description of a tensor.
 
+use super::complex::ComplexPart;
 use super::data_type::{DataType, ScalarValue};
 use super::status::{refuse, require};
 use super::view::View;
@@ -73,6 +74,34 @@ impl Layout {
         strides
     }
 
+    /// The type of the parts of complex elements.
+    const fn part_type(&self) -> Option<i32> {
+        match self.data_type {
+            16 => Some(0),
+            17 => Some(11),
+            33 => Some(1),
+            _ => None,
+        }
+    }
+
+    pub const fn is_complex(&self) -> bool {
+        self.part_type().is_some()
+    }
+
+    /// One part of each complex element.
+    pub fn part(&self, part: ComplexPart) -> Self {
+        let Some(data_type) = self.part_type() else {
+            return self.clone();
+        };
+        let strides = self.strides.iter().map(|it| it.saturating_mul(2));
+        Self {
+            strides: strides.collect(),
+            offset: self.offset.saturating_mul(2) + i64::from(part == ComplexPart::Imaginary),
+            data_type,
+            ..self.clone()
+        }
+    }
+
     /// The elements as operators see them. The address counts from where the data begin.
     pub fn view(&self) -> Outcome<View> {
         let Some(kind) = DataType::from_code(self.data_type) else {
@@ -132,6 +161,14 @@ pub fn scalar(address: usize, data_type: i32) -> Outcome<ScalarValue> {
         9 => ScalarValue::Integer(at(address)),
         10 => ScalarValue::Integer(at::<u64>(address) as i64),
         12 => ScalarValue::Integer((at::<u8>(address) != 0).into()),
+        16 => {
+            let [re, im] = at::<[f32; 2]>(address).map(f64::from);
+            ScalarValue::Complex(re, im)
+        }
+        17 => {
+            let [re, im] = at::<[f64; 2]>(address);
+            ScalarValue::Complex(re, im)
+        }
         _ => return refuse("there are no scalars of this data type"),
     })
 }

@@ -5,13 +5,14 @@ use super::functions::{
     log_sigmoid, mish, modulo, modulo_integer, power_integer, sigmoid, sign, smaller, softplus,
     x_log_y,
 };
-use crate::parameters::{InPlace, Input, Optional, Output, Scalar};
+use crate::parameters::{In, InPlace, Input, Optional, Output, Scalar, Written};
 use softacl_base::call::Call;
 use softacl_base::call_wide::HostNumber;
 use softacl_base::code::Outcome;
 use softacl_base::data_type::DataType;
 use softacl_base::formula::{Formula, float, number, truth};
 use softacl_base::operand::Operand;
+use softacl_base::status::refuse;
 
 /// A tensor with a number; the number has the type of the computation.
 fn with(
@@ -231,6 +232,9 @@ operators! {
         );
         call.each(suited(formula, &[s]), [&x], &out)
     };
+    // Both have formulas of complex numbers (`softacl_base::complex`), where their outputs have them.
+    aclnnComplex |call, _real: In, _imaginary: In, out: Written| complex_only(call, out);
+    aclnnPolar |call, _length: In, _angle: In, out: Written| complex_only(call, out);
     aclnnBitwiseNot |call, x: Input, out: Output| {
         let is_truth = x.view.kind == DataType::Bool;
         let formula = number(|_| f64::NAN, move |[x]| if is_truth { i64::from(x == 0) } else { !x });
@@ -359,6 +363,12 @@ operators! {
         );
         call.each(formula, [&x, &mask, &value], &x)
     };
+}
+
+/// Refuses an output of real numbers. One of complex numbers is met here, and gets them by a formula.
+fn complex_only(call: &mut Call, out: Written) -> Outcome {
+    call.output(out)?;
+    refuse("the output is not complex")
 }
 
 /// A quotient that is rounded: 1 towards zero, 2 down.

@@ -2,6 +2,8 @@
 
 use super::norms::masked;
 use crate::parameters::{BoolArray, Input, Integers, Output, Written};
+use softacl_base::arguments::Arguments;
+use softacl_base::call::Call;
 use softacl_base::code::Outcome;
 use softacl_base::operand::Operand;
 use softacl_base::status::{refuse, require};
@@ -99,51 +101,101 @@ impl SamplingMethod {
     }
 }
 
-/// Lengths of the images and of the grid.
+/// Lengths of the images and of the grid. An image of two dimensions has a depth of 1.
 #[derive(Clone, Copy)]
 struct SamplingLengths {
     batch: usize,
     channels: usize,
-    image: [usize; 2],
+    image: [usize; 3],
+    /// Numbers of the grid for each place: across, down, and deep.
+    numbers: usize,
     wanted: usize,
+}
+
+/// An element that counts at a place: its number in the plane, its weight, and how the weight grows with each of the grid's numbers.
+struct SampledElement {
+    element: usize,
+    weight: f64,
+    growth: [f64; 3],
 }
 
 impl SamplingLengths {
     fn new(x: &Operand, grid: &Operand) -> Outcome<Self> {
-        let (&[batch, channels, rows, columns], &[same, down, across, 2]) =
-            (x.shape(), grid.shape())
-        else {
-            return refuse("the tensors are no images and no grid of pairs");
+        let (batch, channels, image, numbers) = match *x.shape() {
+            [batch, channels, rows, columns] => (batch, channels, [1, rows, columns], 2),
+            [batch, channels, depth, rows, columns] => (batch, channels, [depth, rows, columns], 3),
+            _ => return refuse("the tensors are no images"),
         };
+        let &[same, ref places @ .., last] = grid.shape() else {
+            return refuse("the grid has no places");
+        };
+        require(
+            places.len() == numbers && last == numbers,
+            "the grid has not a number for each dimension of the images",
+        )?;
         require(batch == same, "there is not a grid for each image")?;
         Ok(Self {
             batch,
             channels,
-            image: [rows, columns],
-            wanted: down * across,
+            image,
+            numbers,
+            wanted: places.iter().product(),
         })
     }
 
-    /// Calls with image, place of the output, and the parts in both dimensions.
+    /// Calls with the image, the place of the output, and the elements that count there.
     fn each(
         &self,
         way: SamplingMethod,
         grid: &[f64],
-        mut visit: impl FnMut(usize, usize, &[SampleTap], &[SampleTap]),
+        mut visit: impl FnMut(usize, usize, &[SampledElement]),
     ) {
+        let [depth, rows, columns] = self.image;
         for image in 0..self.batch {
             for at in 0..self.wanted {
-                let pair = 2 * (image * self.wanted + at);
-                let across = way.parts(grid[pair], self.image[1]);
-                let down = way.parts(grid[pair + 1], self.image[0]);
-                visit(image, at, &down, &across);
+                let first = self.numbers * (image * self.wanted + at);
+                let across = way.parts(grid[first], columns);
+                let down = way.parts(grid[first + 1], rows);
+                let deep = match self.numbers {
+                    3 => way.parts(grid[first + 2], depth),
+                    _ => vec![(Some(0), 1.0, 0.0)],
+                };
+                visit(image, at, &self.elements(&deep, &down, &across));
             }
         }
     }
 
-    fn element(&self, plane: usize, down: Option<usize>, across: Option<usize>) -> Option<usize> {
-        let [rows, columns] = self.image;
-        Some((plane * rows + down?) * columns + across?)
+    fn elements(
+        &self,
+        deep: &[SampleTap],
+        down: &[SampleTap],
+        across: &[SampleTap],
+    ) -> Vec<SampledElement> {
+        let [_, rows, columns] = self.image;
+        let mut found = Vec::with_capacity(deep.len() * down.len() * across.len());
+        for (layer, thick, thicker) in deep {
+            for (row, weight, growth) in down {
+                for (column, share, growing) in across {
+                    if let (Some(layer), Some(row), Some(column)) = (layer, row, column) {
+                        found.push(SampledElement {
+                            element: (layer * rows + row) * columns + column,
+                            weight: thick * weight * share,
+                            growth: [
+                                thick * weight * growing,
+                                thick * growth * share,
+                                thicker * weight * share,
+                            ],
+                        });
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Elements of one channel of an image.
+    fn plane(&self) -> usize {
+        self.image.iter().product()
     }
 }
 
@@ -153,22 +205,14 @@ fn sampled(
     images: &[f64],
     grid: &[f64],
 ) -> Vec<f64> {
-    let SamplingLengths {
-        batch,
-        channels,
-        wanted,
-        ..
-    } = lengths;
-    let mut result = vec![0.0; batch * channels * wanted];
-    lengths.each(way, grid, |image, at, down, across| {
+    let (channels, wanted, size) = (lengths.channels, lengths.wanted, lengths.plane());
+    let mut result = vec![0.0; lengths.batch * channels * wanted];
+    lengths.each(way, grid, |image, at, elements| {
         for plane in image * channels..(image + 1) * channels {
-            for (row, weight, _) in down {
-                for (column, share, _) in across {
-                    if let Some(element) = lengths.element(plane, *row, *column) {
-                        result[plane * wanted + at] += images[element] * weight * share;
-                    }
-                }
-            }
+            let sum = elements
+                .iter()
+                .map(|it| images[plane * size + it.element] * it.weight);
+            result[plane * wanted + at] = sum.sum();
         }
     });
     result
@@ -179,26 +223,60 @@ fn sampled_back(
     way: SamplingMethod,
     [grads, images, grid]: [&[f64]; 3],
 ) -> (Vec<f64>, Vec<f64>) {
-    let SamplingLengths {
-        channels, wanted, ..
-    } = lengths;
+    let (channels, wanted, size) = (lengths.channels, lengths.wanted, lengths.plane());
     let (mut of_images, mut of_grid) = (vec![0.0; images.len()], vec![0.0; grid.len()]);
-    lengths.each(way, grid, |image, at, down, across| {
-        let pair = 2 * (image * wanted + at);
+    lengths.each(way, grid, |image, at, elements| {
+        let first = lengths.numbers * (image * wanted + at);
         for plane in image * channels..(image + 1) * channels {
             let grad = grads[plane * wanted + at];
-            for (row, weight, growth) in down {
-                for (column, share, growing) in across {
-                    if let Some(element) = lengths.element(plane, *row, *column) {
-                        of_images[element] += grad * weight * share;
-                        of_grid[pair] += grad * images[element] * weight * growing;
-                        of_grid[pair + 1] += grad * images[element] * growth * share;
-                    }
+            for it in elements {
+                let element = plane * size + it.element;
+                of_images[element] += grad * it.weight;
+                for (number, growth) in it.growth.iter().take(lengths.numbers).enumerate() {
+                    of_grid[first + number] += grad * images[element] * growth;
                 }
             }
         }
     });
     (of_images, of_grid)
+}
+
+/// How an operator by name samples, as its attributes have it.
+fn named_method(all: &Arguments<'_>) -> Outcome<SamplingMethod> {
+    let interpolation = match all.attributes.text("interpolation_mode") {
+        "" | "bilinear" => 0,
+        "nearest" => 1,
+        _ => 2,
+    };
+    let padding = match all.attributes.text("padding_mode") {
+        "" | "zeros" => 0,
+        "border" => 1,
+        _ => 2,
+    };
+    let corners = all.attributes.integer("align_corners", 0) != 0;
+    SamplingMethod::new(interpolation, padding, corners)
+}
+
+/// Images at the places of a grid, by name.
+pub(crate) fn named(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let (x, grid) = (all.operand(call, 0)?, all.operand(call, 1)?);
+    let (way, out) = (named_method(all)?, call.output(all.output())?);
+    let lengths = SamplingLengths::new(&x, &grid)?;
+    call.dense(vec![x, grid], vec![out], 0, move |values: &[Vec<f64>]| {
+        vec![sampled(lengths, way, &values[0], &values[1])]
+    })
+}
+
+/// Gradients of images and of the grid, by name.
+pub(crate) fn named_gradient(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let inputs = all.read(call, [0, 1, 2])?;
+    let (way, outputs) = (named_method(all)?, all.written(call)?);
+    let lengths = SamplingLengths::new(&inputs[1], &inputs[2])?;
+    call.dense(inputs, outputs, 0, move |values: &[Vec<f64>]| {
+        let given = [&values[0][..], &values[1][..], &values[2][..]];
+        let (of_images, of_grid) = sampled_back(lengths, way, given);
+        vec![of_images, of_grid]
+    })
 }
 
 operators! {

@@ -9,6 +9,7 @@ use softacl_base::call::Call;
 use softacl_base::call_wide::HostNumber;
 use softacl_base::code::Outcome;
 use softacl_base::data_type::DataType;
+use softacl_base::dense::dimension;
 use softacl_base::formula::truth;
 use softacl_base::number::Number;
 use softacl_base::objects;
@@ -154,6 +155,104 @@ fn distinct_in<C: Number>(
     }
     call.join(begin);
     Ok(())
+}
+
+/// The slices of a tensor across a dimension that differ: in order, or as they come first. The outputs are these slices, for each
+/// slice the number of its equal one, and the count of each.
+pub(super) fn distinct_slices(
+    call: &mut Call,
+    (x, along): (&Operand, i64),
+    handles: [usize; 3],
+    in_order: bool,
+) -> Outcome {
+    by_kind!(x.is_float(), C => distinct_slices_in::<C>(call, (x, along), handles, in_order))
+}
+
+fn distinct_slices_in<C: Number>(
+    call: &mut Call,
+    (x, along): (&Operand, i64),
+    handles: [usize; 3],
+    in_order: bool,
+) -> Outcome {
+    let along = dimension(along, x.rank())?;
+    let length = x.shape().get(along).copied().unwrap_or(1);
+    let rest: Vec<usize> = (0..x.rank()).filter(|it| *it != along).collect();
+    let inner: usize = x.shape().iter().skip(along + 1).product();
+    let (slices, begin) = (x.with_last(&rest), call.mark());
+    for (which, handle) in handles.into_iter().enumerate() {
+        let Some(out) = call.wanted(handle)? else {
+            continue;
+        };
+        let (shape, tensor) = (x.shape().to_vec(), objects::tensor(handle)?);
+        call.found(
+            vec![slices.clone()],
+            out,
+            tensor,
+            move |values: &[Vec<C>]| {
+                let size = values[0].len() / length.max(1);
+                let slice = |at: usize| &values[0][at * size..][..size];
+                let found = equal_slices(length, in_order, slice);
+                let count = found.values.len();
+                let integers = |given: &[i64]| given.iter().copied().map(C::from_i64).collect();
+                match which {
+                    0 => {
+                        let mut shape = shape.clone();
+                        if let Some(own) = shape.get_mut(along) {
+                            *own = count;
+                        }
+                        let mut elements = Vec::with_capacity(count * size);
+                        for first in (0..size).step_by(inner.max(1)) {
+                            for at in &found.values {
+                                elements.extend_from_slice(&slice(*at)[first..first + inner]);
+                            }
+                        }
+                        (elements, shape)
+                    }
+                    1 => (integers(&found.inverse), vec![length]),
+                    _ => (integers(&found.counts), vec![count]),
+                }
+            },
+        )?;
+    }
+    call.join(begin);
+    Ok(())
+}
+
+/// Of slices that are equal, the first one stands for all.
+fn equal_slices<'v, C: Number>(
+    length: usize,
+    in_order: bool,
+    slice: impl Fn(usize) -> &'v [C],
+) -> UniqueValues<usize> {
+    let compare = |a: usize, b: usize| {
+        let mut pairs = slice(a).iter().zip(slice(b));
+        let found = pairs.find_map(|(a, b)| Some(order(*a, *b)).filter(|it| it.is_ne()));
+        found.unwrap_or(Ordering::Equal)
+    };
+    let mut places: Vec<usize> = (0..length).collect();
+    places.sort_by(|a, b| compare(*a, *b));
+    let mut runs: Vec<Vec<usize>> = Vec::new();
+    for at in places {
+        match runs.last_mut() {
+            Some(run) if compare(run[0], at).is_eq() => run.push(at),
+            _ => runs.push(vec![at]),
+        }
+    }
+    if !in_order {
+        // The sort has kept the order of equal slices.
+        runs.sort_by_key(|run| run[0]);
+    }
+    let mut found = UniqueValues {
+        values: Vec::new(),
+        inverse: vec![0; length],
+        counts: Vec::new(),
+    };
+    for (number, run) in (0..).zip(&runs) {
+        found.values.push(run[0]);
+        found.counts.push(run.len() as i64);
+        run.iter().for_each(|at| found.inverse[*at] = number);
+    }
+    found
 }
 
 /// Where values would go into rows that are in order.

@@ -77,14 +77,14 @@ impl Operand {
     }
 }
 
-/// Computes an operator in its turn of the stream.
+/// Computes an operator in its turn of the stream. Returns the shapes of its outputs.
 pub(crate) fn execute(
     operator: &str,
     inputs: &[Operand],
     outputs: &[Operand],
     attributes: &Attributes,
     stream: usize,
-) -> Outcome {
+) -> Outcome<Vec<Vec<i64>>> {
     let Some((operators, name)) = known(operator) else {
         return refuse(operator);
     };
@@ -99,6 +99,11 @@ pub(crate) fn execute(
         executor::run(name, stream, |call| {
             operators.describe(name, call, &arguments)
         })
+    });
+    let outcome = outcome.and_then(|()| {
+        let outputs = arguments.outputs.iter();
+        let shapes = outputs.map(|it| Ok(object::tensor(*it)?.layout().shape));
+        shapes.collect()
     });
     for handle in arguments.inputs.iter().chain(&arguments.outputs) {
         // 0 is fine.
@@ -142,7 +147,7 @@ fn fill(arguments: &mut Arguments<'_>, inputs: &[Operand], outputs: &[Operand]) 
 }
 
 /// Names the missing operator: the code alone does not, and clients show this text.
-fn refuse(operator: &str) -> Outcome {
+fn refuse<T>(operator: &str) -> Outcome<T> {
     let text = format!("softacl has no operator {operator}");
     complain(&text);
     errors::adopt(&format!(

@@ -2,7 +2,7 @@
 
 use super::NamedOperator;
 use crate::algebra::Matrix;
-use crate::{algebra, alignment, decompositions, gated, recurrent, sync_norms};
+use crate::{algebra, alignment, decompositions, gated, recurrent, sampling, sorting, sync_norms};
 use softacl_base::arguments::Arguments;
 use softacl_base::call::Call;
 use softacl_base::code::Outcome;
@@ -63,6 +63,8 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     ("DynamicRNNV2Grad", |call, all| {
         recurrent::lstm_gradient(call, all, 2)
     }),
+    ("GridSampler3D", sampling::named),
+    ("GridSampler3DGrad", sampling::named_gradient),
     ("LogSpaceD", logarithmic),
     ("Pdist", |call, all| {
         let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
@@ -76,6 +78,18 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
         "SyncBatchNormBackwardElemt",
         sync_norms::gradient_by_element,
     ),
+    // Values as they come first, and the number of its value for each element.
+    ("Unique", |call, all| {
+        let (x, [out, places]) = (all.operand(call, 0)?, [0, 1].map(|it| all.written_at(it)));
+        sorting::distinct_slices(call, (&x, 0), [out, places, 0], false)
+    }),
+    // The second input is the dimension. Clients do not read the second output, which is left as it is.
+    ("UniqueWithCountsExt2", |call, all| {
+        let x = all.operand(call, 0)?;
+        let along = all.integers(1).first().copied().unwrap_or(0);
+        let outputs = [0, 3, 2].map(|it| all.written_at(it));
+        sorting::distinct_slices(call, (&x, along), outputs, true)
+    }),
 ];
 
 /// Computes something of each square matrix of this size.

@@ -55,7 +55,8 @@ pub(super) fn second(operator: &'static str, submission: Submission) -> Code {
     boundary::call(operator, || launch(operator, submission))
 }
 
-/// Describes an operator and submits its tasks at once, with a workspace of the host's.
+/// Describes an operator and submits its tasks at once, with a workspace of the host's. Where an output has its shape only when
+/// they are done, it waits for them.
 pub(crate) fn run(
     operator: &'static str,
     stream: usize,
@@ -63,12 +64,17 @@ pub(crate) fn run(
 ) -> Outcome {
     let mut call = Call::default();
     describe(&mut call)?;
+    let finds_shapes = call.finds_shapes;
     let executor = Executor::new(operator, call);
     let room = vec![0_u64; (executor.work.workspace + WORKSPACE_ALIGN) as usize / 8];
     let workspace = (room.as_ptr() as usize).next_multiple_of(WORKSPACE_ALIGN as usize);
     let mut frame = executor.frame(workspace)?;
     frame.room = room;
-    executor.submit(&Arc::new(frame), stream)
+    executor.submit(&Arc::new(frame), stream)?;
+    if finds_shapes {
+        access::of_any_context(stream)?.synchronize(None)?;
+    }
+    Ok(())
 }
 
 /// Submits the tasks. An executor that is not repeatable is used up, even when

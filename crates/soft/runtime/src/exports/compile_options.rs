@@ -47,6 +47,11 @@ acl! {
         Ok(())
     }
 
+    // By default for the shapes of a call, or for any shape. There is no function that returns it.
+    fn aclopSetCompileFlag(flag: i32) {
+        check((0..=1).contains(&flag), "this compile flag does not exist")
+    }
+
     fn aclGetCompileopt(option: i32, room: Out<c_char>, length: usize) {
         room.check()?;
         known(option)?;

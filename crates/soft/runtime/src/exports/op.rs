@@ -101,11 +101,10 @@ acl! {
         let inputs = operands(inputs, &input_descs, &input_buffers)?;
         let outputs = operands(outputs, &output_descs, &output_buffers)?;
         let attributes = attributes.with(|all| all.clone()).unwrap_or_default();
-        aclop::execute(&operator.get()?, &inputs, &outputs, &attributes, stream)
+        aclop::execute(&operator.get()?, &inputs, &outputs, &attributes, stream).map(drop)
     }
 
-    // For operators with output shapes that depend on the data; the operators of this library have no
-    // such outputs.
+    // For operators with output shapes that depend on the data: the descriptions of the outputs have them afterwards.
     fn aclopCompileAndExecuteV2(
         operator: Text,
         inputs: i32,
@@ -121,8 +120,16 @@ acl! {
         stream: usize,
     ) {
         let inputs = operands(inputs, &input_descs, &input_buffers)?;
+        let descs = values(&output_descs, outputs)?;
         let outputs = operands(outputs, &output_descs, &output_buffers)?;
         let attributes = attributes.with(|all| all.clone()).unwrap_or_default();
-        aclop::execute(&operator.get()?, &inputs, &outputs, &attributes, stream)
+        let found = aclop::execute(&operator.get()?, &inputs, &outputs, &attributes, stream)?;
+        for ((desc, output), shape) in descs.into_iter().zip(&outputs).zip(found) {
+            let given = output.desc.storage.as_ref().unwrap_or(&output.desc.shape);
+            if *given != shape {
+                Out::<TensorDesc>::at(desc).with(|desc| desc.shape = shape);
+            }
+        }
+        Ok(())
     }
 }

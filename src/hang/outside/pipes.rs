@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
 
-use super::helpers::{children, tasks};
+use super::helpers::children;
 
 /// Statuses of processes that a signal ended have it in these bits.
 const SIGNAL: i32 = 127;

@@ -154,7 +154,9 @@ mod tests {
             _ => SymbolKind::Work,
         };
         let mut lengths = TaskLengths::default();
-        [(0, 300), (1, 200)].map(|(symbol, length)| lengths.note(symbol, length));
+        for (symbol, length) in [(0, 300), (1, 200)] {
+            lengths.note(symbol, length);
+        }
         // The third symbol is a copy on another stream, while the step before still computes.
         let step = |at: i64, has_times: bool| {
             let ran = |after: i64| has_times.then_some(at + after);

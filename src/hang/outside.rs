@@ -91,9 +91,16 @@ impl KernelState {
 
 /// Looks at threads twice: what works uses a processor in between.
 pub(crate) fn look(threads: &[NamedThread]) -> SystemSight {
+    // Where one thread is known by its name, the numbers of its process are those of this host. Others may have new names.
+    let is_known = |it: &&NamedThread| {
+        !it.name.is_empty() && KernelState::of(it.pid, it.tid, &it.name).is_some()
+    };
+    let known: BTreeSet<u32> = threads.iter().filter(is_known).map(|it| it.pid).collect();
     let states = || {
-        let states = threads.iter();
-        let states = states.map(|it| KernelState::of(it.pid, it.tid, &it.name));
+        let states = threads.iter().map(|it| match known.contains(&it.pid) {
+            true => KernelState::of(it.pid, it.tid, ""),
+            false => KernelState::of(it.pid, it.tid, &it.name),
+        });
         states.collect::<Vec<_>>()
     };
     let begun = Instant::now();
@@ -105,12 +112,12 @@ pub(crate) fn look(threads: &[NamedThread]) -> SystemSight {
         };
     }
     let helpers_before = Helpers::of(threads);
-    let waits_before = all_waits(threads, &before);
+    let waits_before = all_waits(threads, &known);
     std::thread::sleep(PAUSE);
     let after = states();
     let passed = begun.elapsed();
     let helpers = Helpers::that_work(&helpers_before, passed);
-    let waits = all_waits(threads, &after);
+    let waits = all_waits(threads, &known);
     let is_stuck = |pid: &u32| {
         let same = |it: &ProcessWaits| {
             it.all.as_ref() == waits_before.get(pid).and_then(|it| it.all.as_ref())
@@ -121,7 +128,6 @@ pub(crate) fn look(threads: &[NamedThread]) -> SystemSight {
             .is_some_and(|it| !it.is_empty())
     };
     let stuck = waits.keys().copied().filter(is_stuck).collect();
-    // Where one thread is known by its name, the numbers are those of this host.
     let seen = threads.iter().zip(before.iter().zip(&after));
     let threads = seen.map(|(thread, states)| match states {
         (before, Some(after)) => {
@@ -149,14 +155,8 @@ struct ProcessWaits {
     all: stuck::Waits,
 }
 
-/// Those of each process with a thread that is known by its name: its numbers are those of this host.
-fn all_waits(
-    threads: &[NamedThread],
-    states: &[Option<KernelState>],
-) -> BTreeMap<u32, ProcessWaits> {
-    let known = threads.iter().zip(states);
-    let known = known.filter(|(it, state)| !it.name.is_empty() && state.is_some());
-    let pids: BTreeSet<u32> = known.map(|(it, _)| it.pid).collect();
+/// Those of these processes.
+fn all_waits(threads: &[NamedThread], pids: &BTreeSet<u32>) -> BTreeMap<u32, ProcessWaits> {
     let of = |pid: u32| {
         let alive: BTreeSet<u32> = helpers::tasks(pid).into_iter().collect();
         let own = threads.iter().filter(|it| it.pid == pid);
@@ -183,7 +183,7 @@ fn all_waits(
             },
         )
     };
-    pids.into_iter().map(of).collect()
+    pids.iter().copied().map(of).collect()
 }
 
 impl ProcessWaits {
@@ -308,6 +308,10 @@ mod tests {
         let at_work = |it: &ThreadSight| matches!(it, ThreadSight::Lives { works: true, .. });
         let seen = until(&all, |it| asleep(&it[0]) && at_work(&it[1]));
         assert_eq!(seen[2], ThreadSight::Ended, "{seen:?}");
+        // One has got another name.
+        let mut renamed = all.clone();
+        renamed[0].name = "before".to_owned();
+        assert!(asleep(&look(&renamed).threads[0]), "{renamed:?}");
         // The numbers mean other threads where none has its name.
         let renamed = all.map(|it| NamedThread {
             name: "another".to_owned(),

@@ -41,13 +41,13 @@ function frame({ from, until, most, height, upWords, acrossWords, unit = 1 }) {
   return { svg, across, up };
 }
 
-// Shows a text for the nearest of some points: [x in the plot, words].
+// Shows a text for the nearest of some points: [x in the plot, function that makes the words].
 function nearestTip(svg, points) {
   svg.addEventListener("mousemove", (event) => {
     const at = ((event.clientX - svg.getBoundingClientRect().left) / svg.getBoundingClientRect().width) * 1000;
     const distance = (point) => Math.abs(point[0] - at);
     const nearest = points.reduce((best, point) => (distance(point) < distance(best) ? point : best), points[0]);
-    if (nearest && distance(nearest) < 30) tip.show(nearest[1], event);
+    if (nearest && distance(nearest) < 30) tip.show(nearest[1](), event);
     else tip.hide();
   });
   svg.addEventListener("mouseleave", tip.hide);

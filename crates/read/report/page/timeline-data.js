@@ -1,29 +1,40 @@
 // Unpacks the timeline: numbers of variable size in base64, as timeline/packed.rs writes them.
 
-function reader(packed) {
-  const raw = atob(packed);
-  let at = 0;
-  const next = () => {
-    let [value, scale] = [0, 1];
-    for (;;) {
-      const byte = raw.charCodeAt(at);
-      at += 1;
+class Reader {
+  constructor(packed) {
+    const raw = atob(packed);
+    this.bytes = new Uint8Array(raw.length);
+    for (let at = 0; at < raw.length; at += 1) this.bytes[at] = raw.charCodeAt(at);
+    this.at = 0;
+  }
+
+  get isDone() {
+    return this.at >= this.bytes.length;
+  }
+
+  next() {
+    const { bytes } = this;
+    let byte = bytes[this.at++];
+    if (byte < 128) return byte;
+    let [value, scale] = [byte & 127, 128];
+    do {
+      byte = bytes[this.at++];
       value += (byte & 127) * scale;
-      if (byte < 128) return value;
       scale *= 128;
-    }
-  };
+    } while (byte >= 128);
+    return value;
+  }
+
   // A number of either sign has the sign in its last bit.
-  const signed = () => {
-    const value = next();
+  signed() {
+    const value = this.next();
     return value % 2 ? -(value + 1) / 2 : value / 2;
-  };
-  return { next, signed, isDone: () => at >= raw.length };
+  }
 }
 
 function slicesOf(packed, size) {
   const found = { size, begin: new Float64Array(size), length: new Float64Array(size), name: new Uint32Array(size), kind: new Uint8Array(size), row: new Uint8Array(size), error: new Float64Array(size), reach: new Float64Array(size) };
-  const from = reader(packed);
+  const from = new Reader(packed);
   let [before, reach] = [0, -Infinity];
   for (let at = 0; at < size; at += 1) {
     before += from.signed();
@@ -44,8 +55,8 @@ function slicesOf(packed, size) {
 // The finest columns, and joined ones: each level has half as many.
 function levelsOf(packed, columns) {
   const finest = { busy: new Float32Array(columns), count: new Float64Array(columns), name: new Uint32Array(columns) };
-  const from = reader(packed);
-  for (let at = 0; !from.isDone();) {
+  const from = new Reader(packed);
+  for (let at = 0; !from.isDone;) {
     at += from.next();
     for (let rest = from.next(); rest > 0; rest -= 1, at += 1) {
       finest.busy[at] = from.next() / 255;
@@ -71,36 +82,53 @@ function joined(fine) {
 }
 
 function stallsOf(packed) {
-  const from = reader(packed);
+  const from = new Reader(packed);
   const found = [];
-  while (!from.isDone()) {
+  while (!from.isDone) {
     found.push({ begin: from.signed(), length: from.next(), cause: from.next(), name: from.next(), error: from.next() });
   }
   return found;
 }
 
 function arrowsOf(packed) {
-  const from = reader(packed);
+  const from = new Reader(packed);
   const found = [];
-  while (!from.isDone()) {
+  while (!from.isDone) {
     const [lane, leave, to, later, kind] = [from.next(), from.signed(), from.next(), from.signed(), from.next()];
     found.push({ from: lane, leave, to, arrive: leave + later, kind });
   }
   return found;
 }
 
+// A property that is made at its first use: most lanes of a large recording are out of sight.
+function later(of, name, make) {
+  Object.defineProperty(of, name, {
+    configurable: true,
+    get() {
+      const value = make();
+      Object.defineProperty(of, name, { value });
+      return value;
+    },
+  });
+}
+
+function unpackedLane(lane, columns) {
+  const { slices, merged, stalls, ...rest } = lane;
+  const made = { ...rest, hasStalls: stalls.length > 0, isWhole: lane.kept === lane.count };
+  later(made, "slices", () => slicesOf(slices, lane.kept));
+  later(made, "levels", () => levelsOf(merged, columns));
+  later(made, "stalls", () => stallsOf(stalls));
+  return made;
+}
+
 function unpacked(timeline) {
-  const lanes = timeline.lanes.map((lane) => ({
-    ...lane,
-    slices: slicesOf(lane.slices, lane.kept),
-    levels: levelsOf(lane.merged, timeline.columns),
-    stalls: stallsOf(lane.stalls),
-    isWhole: lane.kept === lane.count,
-  }));
+  const { lanes, arrows, ...rest } = timeline;
   const length = Math.max(timeline.end_ns - timeline.begin_ns, 1);
   // As the writer rounds it.
   const width = Math.max(Math.ceil(length / timeline.columns), 1);
-  return { ...timeline, lanes, length, width, arrows: arrowsOf(timeline.arrows) };
+  const made = { ...rest, lanes: lanes.map((lane) => unpackedLane(lane, timeline.columns)), length, width };
+  later(made, "arrows", () => arrowsOf(arrows));
+  return made;
 }
 
 // The first of the slices that reaches beyond a time, or the first that begins after it.

@@ -18,7 +18,7 @@ function placed(lanes) {
     const header = lane.group !== group;
     group = lane.group;
     if (header) top += GROUP;
-    const strip = lane.stalls.length ? STRIP : 0;
+    const strip = lane.hasStalls ? STRIP : 0;
     const place = { top, header, strip, bottom: top + lane.rows * ROW + strip };
     top = place.bottom + GAP;
     return place;

@@ -179,3 +179,85 @@ fn a_device_has_the_number_of_its_card_in_every_format() {
         assert!(names.any(|it| it["args"]["name"].as_str().unwrap().contains(&expected)));
     }
 }
+
+/// The bytes of an export: of a file, or of all files of a folder.
+fn exported(recording: &Recording, format: &str) -> Vec<u8> {
+    let output = recording.beside(&format!("all.{format}"));
+    let mut export = tool();
+    export.arg("export").arg(recording.trace());
+    run(export.args(["--format", format, "-o"]).arg(&output)).expect(0);
+    if output.is_file() {
+        return std::fs::read(output).unwrap();
+    }
+    let files = crate::support::files::files_below(&output);
+    let parts = files.into_iter();
+    // Names of files say which rank it is.
+    parts
+        .flat_map(|(name, bytes)| [name.into_bytes(), bytes])
+        .flatten()
+        .collect()
+}
+
+/// One kernel, one rank and one card, by what names them in each format.
+#[test]
+fn every_format_has_the_whole_kernel_its_rank_and_its_card() {
+    let kernels = built(
+        "long_names_kernels.so",
+        "long_names_kernels.c",
+        &["-std=gnu11", "-O1", "-shared", "-fPIC"],
+    );
+    // For a while: the tool's own thread asks for the card meanwhile.
+    let recording = Run::new(&program("long_names"))
+        .variable("RANK", "2")
+        .variable("ASCEND_RT_VISIBLE_DEVICES", "2")
+        .soft("devices=3")
+        .words(&[kernels.to_str().unwrap(), "3000"])
+        .traced();
+    let kernel = long_name('c');
+    let tables = Tables::of(&recording);
+    let mut tasks = tables.tasks.iter();
+    let task = tasks.find(|task| task.text("whole_name") == kernel);
+    let short = task.expect("the kernel").text("name").to_owned();
+    let address = "0000:03:00.0";
+    // Texts of the kernel, the rank and the card. A text is empty where a format has no place for it, or a number in a column.
+    let formats: [(&str, [&str; 3]); 8] = [
+        ("chrome", [&kernel, "long_names rank 2", "card 2"]),
+        ("perfetto", [&kernel, "long_names rank 2", "NPU 0 (card 2)"]),
+        (
+            "kineto",
+            [&kernel, "rank-2.pt.trace.json", "NPU 0 (card 2)"],
+        ),
+        ("ascend", [&kernel, "ascend_pytorch_profiler_2.db", ""]),
+        ("csv", [&kernel, "", address]),
+        ("nsys-sqlite", [&kernel, "long_names rank 2", address]),
+        ("sqlite", [&kernel, "", address]),
+        ("svg", ["", "rank 2", "card 2"]),
+    ];
+    for (format, names) in formats {
+        if format.ends_with("sqlite") && !cfg!(feature = "sqlite") {
+            continue;
+        }
+        let bytes = exported(&recording, format);
+        let text = String::from_utf8_lossy(&bytes);
+        for name in names {
+            assert!(text.contains(name), "{format} has no {name}");
+        }
+    }
+    let page = recording.beside("page.html");
+    run(tool()
+        .arg("report")
+        .arg(recording.trace())
+        .arg("-o")
+        .arg(&page))
+    .expect(0);
+    let page = std::fs::read_to_string(page).unwrap();
+    for name in [&short, "rank 2", address] {
+        assert!(page.contains(name), "the page has no {name}");
+    }
+    let devices = json(&recording, &["stats", "--json"]);
+    let device = &devices["devices"][0];
+    assert_eq!((&device["rank"], &device["card"]), (&2.into(), &2.into()));
+    for row in &tables.tasks {
+        assert_eq!((row.number("rank"), row.number("device")), (2, 0));
+    }
+}

@@ -23,7 +23,8 @@ FROM temp.processes;
 
 -- Names of tables have no case, and the temporary tables come first.
 CREATE TABLE main.PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);
-INSERT INTO main.PROCESSES SELECT globalPid, pid, name FROM numbered_processes;
+INSERT INTO main.PROCESSES
+SELECT globalPid, pid, name || coalesce(' rank ' || rank, '') FROM numbered_processes;
 
 CREATE TEMP TABLE timed AS
 SELECT
@@ -140,8 +141,16 @@ CREATE TABLE TARGET_INFO_GPU (
     maxBlockDimX INTEGER, maxBlockDimY INTEGER, maxBlockDimZ INTEGER, maxGridDimX INTEGER, maxGridDimY INTEGER,
     maxGridDimZ INTEGER, computeMajor INTEGER, computeMinor INTEGER, smMajor INTEGER, smMinor INTEGER
 );
-INSERT INTO TARGET_INFO_GPU (id, name, cuDevice)
-SELECT DISTINCT device, 'Ascend device ' || device, device FROM used_devices ORDER BY device;
+-- The address is that of the card, where all processes have the same one for this number.
+INSERT INTO TARGET_INFO_GPU (id, name, busLocation, cuDevice)
+SELECT
+    device, 'Ascend device ' || device,
+    (
+        SELECT CASE WHEN count(DISTINCT d.pci_address) = 1 THEN min(d.pci_address) END
+        FROM temp.devices AS d WHERE d.device = used.device
+    ),
+    device
+FROM (SELECT DISTINCT device FROM used_devices) AS used ORDER BY device;
 CREATE TABLE TARGET_INFO_CUDA_DEVICE (
     gpuId INTEGER, cudaId INTEGER, pid INTEGER, uuid TEXT, numMultiprocessors INTEGER
 );

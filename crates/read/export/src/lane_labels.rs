@@ -1,7 +1,7 @@
 //! What lanes are called.
 
 use ascend_trace_analysis::critical::Segment;
-use ascend_trace_recording::{Stream, Thread, Trace};
+use ascend_trace_recording::{ProcessId, Stream, Thread, Trace};
 
 use crate::tracks::ProcessTrack;
 
@@ -24,6 +24,14 @@ pub(crate) fn process_name(trace: &Trace, track: &ProcessTrack) -> String {
             let card = card.map_or_else(String::new, |number| format!("card {number}, "));
             format!("{name} device {device} ({card}pid {})", process.pid)
         }
+    }
+}
+
+/// The device of a process that readers show by itself.
+pub(crate) fn device_name(trace: &Trace, process: ProcessId, device: u32) -> String {
+    match trace.card(process, device).number {
+        Some(card) => format!("NPU {device} (card {card})"),
+        None => format!("NPU {device}"),
     }
 }
 

@@ -13,7 +13,7 @@ use ascend_trace_recording::{CallId, Range, TaskId, TimeRange, Trace};
 use super::steps::StepRanges;
 use super::{EventNames, cuda, operators};
 use crate::fields::{FieldWriter, write_call, write_correlation, write_task};
-use crate::lane_labels::{RECORDING, process_name};
+use crate::lane_labels::{RECORDING, device_name, process_name};
 use crate::timeline::{Dialect, EventLabel, Slice, SliceKind, TimelinePart};
 use crate::tracks::{ProcessNumbering, ProcessTrack, TrackLayout};
 use crate::{ArgDetail, ExportSource};
@@ -57,7 +57,7 @@ impl Dialect for KinetoDialect {
 
     fn process_name(&self, trace: &Trace, track: &ProcessTrack) -> String {
         match track.device {
-            Some(device) => format!("NPU {device}"),
+            Some(device) => device_name(trace, track.process, device),
             None => process_name(trace, track),
         }
     }

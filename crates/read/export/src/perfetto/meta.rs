@@ -9,6 +9,7 @@ use super::fields::{clock, packet, track};
 use super::output::{PacketOutput, TrackUuid};
 use super::wire::MessageWriter;
 use crate::counters::Counter;
+use crate::lane_labels::device_name;
 use crate::timeline::{NamedTrack, TrackParent};
 use crate::tracks::{ProcessTrack, SliceTrack};
 
@@ -99,7 +100,7 @@ pub(super) fn write_process(
                 wire.close(open);
             }
             Some(device) => {
-                wire.text(track::NAME, &format!("NPU {device}"));
+                wire.text(track::NAME, &device_name(trace, process.process, device));
                 let parent = parent.map_or(process.pid, |host| host.pid);
                 wire.unsigned(track::PARENT, process_uuid(parent).0);
             }

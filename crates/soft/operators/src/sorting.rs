@@ -218,7 +218,7 @@ fn distinct_slices_in<C: Number>(
     Ok(())
 }
 
-/// Of slices that are equal, the first one stands for all.
+/// The first of each set of equal slices, in the order that is wanted.
 fn equal_slices<'v, C: Number>(
     length: usize,
     in_order: bool,

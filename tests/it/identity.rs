@@ -251,7 +251,7 @@ fn every_format_has_the_whole_kernel_its_rank_and_its_card() {
         .arg(&page))
     .expect(0);
     let page = std::fs::read_to_string(page).unwrap();
-    for name in [&short, "rank 2", address] {
+    for name in [short.as_str(), "rank 2", address] {
         assert!(page.contains(name), "the page has no {name}");
     }
     let devices = json(&recording, &["stats", "--json"]);

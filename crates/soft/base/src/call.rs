@@ -4,7 +4,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::complex::ComplexPart;
 use super::data_type::{DataType, ScalarValue};
 use super::elementwise::{self, ElementMap};
 use super::objects;
@@ -12,7 +11,7 @@ use super::operand::{ExecutionFrame, Operand, OperandBase};
 use super::phases::PANICKED;
 use super::runtime::runtime;
 use super::status::{refuse, require};
-use super::tensor::Tensor;
+use super::tensor::{ComplexPart, Tensor};
 use super::view::{View, broadcast_shape};
 use crate::code::Outcome;
 

@@ -13,14 +13,8 @@ use super::objects;
 use super::operand::Operand;
 use super::runtime::Describe;
 use super::status::refuse;
+use super::tensor::ComplexPart;
 use super::view::broadcast_shape;
-
-/// Which numbers of a complex tensor a view has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ComplexPart {
-    Real,
-    Imaginary,
-}
 
 const BOTH: [ComplexPart; 2] = [ComplexPart::Real, ComplexPart::Imaginary];
 

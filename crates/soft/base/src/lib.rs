@@ -24,6 +24,7 @@ pub mod operand;
 pub mod parameters;
 pub mod phases;
 mod product;
+mod rows;
 pub mod runtime;
 pub mod status;
 pub mod sync;

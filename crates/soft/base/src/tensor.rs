@@ -1,6 +1,5 @@
 //! A program's description of a tensor.
 
-use super::complex::ComplexPart;
 use super::data_type::{DataType, ScalarValue};
 use super::status::{refuse, require};
 use super::view::View;
@@ -11,6 +10,13 @@ use crate::sync::{Mutex, lock};
 const MOST_DIMENSIONS: usize = 8;
 /// The layouts with elements at the places of shape and strides: ND and the named orders of dimensions.
 pub const PLAIN_FORMATS: [i32; 7] = [2, 0, 1, 16, 27, 30, 47];
+
+/// Which numbers of complex elements a view has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComplexPart {
+    Real,
+    Imaginary,
+}
 
 pub struct Tensor(Mutex<Layout>);
 

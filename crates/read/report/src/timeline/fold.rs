@@ -225,23 +225,25 @@ impl TimelineFold {
         self.add(trace, slice, true);
     }
 
-    /// Ranges of a thread nest, most of them. They are all known at the end.
+    /// Ranges of a thread nest, most of them. They are all known at the end. Each is below all that are open at its begin, so
+    /// one that outlives an earlier one keeps its row alone.
     fn ranges(&mut self, trace: &Trace) {
         let mut ranges: Vec<_> = trace.ranges().iter().collect();
         ranges.sort_by(|a, b| {
             let key = |it: &Range| (it.thread, it.begin, std::cmp::Reverse(it.end));
             key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
         });
-        let mut open: Vec<i64> = Vec::new();
+        let mut open: Vec<(i64, u8)> = Vec::new();
         let mut of = None;
         for range in ranges {
             if of != Some(range.thread) {
                 of = Some(range.thread);
                 open.clear();
             }
-            open.retain(|end| *end > range.begin);
-            let row = open.len().min(usize::from(MOST_ROWS) - 1) as u8;
-            open.push(range.end);
+            open.retain(|(end, _)| *end > range.begin);
+            let lowest = open.iter().map(|(_, row)| row + 1).max();
+            let row = lowest.unwrap_or(0).min(MOST_ROWS - 1);
+            open.push((range.end, row));
             let slice = Slice {
                 lane: LaneOf::Ranges(range.thread),
                 begin: range.begin,

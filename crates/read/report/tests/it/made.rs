@@ -77,6 +77,28 @@ fn a_lane_has_the_slices_of_its_tasks_in_order() {
 }
 
 #[test]
+fn ranges_that_overlap_have_rows_of_their_own() {
+    let ranges = [
+        (0, 0, 100, "outer"),
+        (0, 50, 200, "later"),
+        (0, 120, 130, "inside"),
+        (0, 300, 310, "alone"),
+    ];
+    let program = ascend_trace_testkit::Timeline::of("s1: Add[10us..400us] by t1[1us..2us]");
+    let trace = program.with_ranges(&ranges).trace();
+    let fold = TimelineFold::of_range(trace.span().unwrap(), &trace, 1_000_000);
+    let found = fold.of(&Window::whole(&trace));
+    let mut lanes = found.lanes.iter();
+    let lane = lanes.find(|it| it.is == "ranges").unwrap();
+    assert_eq!((lane.count, lane.rows), (4, 3));
+    let rows: Vec<u64> = numbers(&lane.slices)
+        .chunks(5)
+        .map(|slice| slice[3] % 8)
+        .collect();
+    assert_eq!(rows, [0, 1, 2, 0]);
+}
+
+#[test]
 fn columns_have_the_time_of_tasks_without_a_time() {
     let busy = |middle: &str| {
         // The usual duration is known from the second one on.

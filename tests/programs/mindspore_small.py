@@ -51,6 +51,8 @@ CASES = {
     "bias": (lambda a, b, c: ops.bias_add(a, b[0]), A + B[0]),
     "one-hot": (lambda a, b, c: ops.one_hot(Tensor(CLASSES), 20, Tensor(1.0), Tensor(0.0)), np.eye(20)[CLASSES]),
     "largest": (lambda a, b, c: ops.topk(a, 3)[0], -np.sort(-A)[:, :3]),
+    "values-once": (lambda a, b, c: ops.unique(Tensor(CLASSES[::-1] % 4))[0], (CLASSES[::-1] % 4)[:4]),
+    "numbers-of-values": (lambda a, b, c: ops.unique(Tensor(CLASSES % 4))[1], CLASSES % 4),
     "max-pool": (lambda a, b, c: nn.MaxPool2d(2, 2)(images(a)), IMAGES.max((3, 5))),
     "max-pool-same": (lambda a, b, c: nn.MaxPool2d(2, 2, pad_mode="same")(images(a)), IMAGES.max((3, 5))),
     "mean-pool": (lambda a, b, c: nn.AvgPool2d(2, 2)(images(a)), IMAGES.mean((3, 5))),

@@ -77,7 +77,7 @@ fn a_lane_has_the_slices_of_its_tasks_in_order() {
 }
 
 #[test]
-fn ranges_that_overlap_have_rows_of_their_own() {
+fn ranges_that_overlap_have_separate_rows() {
     let ranges = [
         (0, 0, 100, "outer"),
         (0, 50, 200, "later"),

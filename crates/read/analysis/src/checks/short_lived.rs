@@ -23,7 +23,7 @@ const MOST_GRAPHS: usize = 1 << 16;
 
 /// A kind of things that a process makes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum CheckedKind {
     Object(ObjectKind),
     Graph,
 }
@@ -31,8 +31,8 @@ enum Kind {
 /// Effect of a call.
 #[derive(Clone, Copy, Debug)]
 enum Change {
-    Makes(Kind),
-    Ends(Kind),
+    Makes(CheckedKind),
+    Ends(CheckedKind),
     Replays,
 }
 
@@ -49,7 +49,7 @@ struct ProcessCalls {
 
 #[derive(Debug, Default)]
 pub(super) struct ShortLived {
-    seen: HashMap<(ProcessId, Kind), ProcessCalls>,
+    seen: HashMap<(ProcessId, CheckedKind), ProcessCalls>,
     /// How often each graph was replayed.
     replays: HashMap<(ProcessId, u32), u32>,
 }
@@ -72,11 +72,11 @@ impl Check for ShortLived {
             let finding = seen.again.filter(|it| it.is_often(seen.spent_ns))?;
             let times = count(finding.count);
             let (what, advice) = match kind {
-                Kind::Object(kind) => (
+                CheckedKind::Object(kind) => (
                     format!("{times} {} were made after others had been destroyed", kind.name()),
                     format!("keep {} and use them again", kind.name()),
                 ),
-                Kind::Graph => (
+                CheckedKind::Graph => (
                     format!("{times} graphs were captured after others had been replayed once and destroyed"),
                     "capture a graph once, and replay it: its memory may have other contents".to_owned(),
                 ),
@@ -108,7 +108,7 @@ impl ShortLived {
             }
             Change::Ends(kind) => {
                 let replays = graph.and_then(|it| self.replays.remove(&it));
-                if kind == Kind::Graph && replays != Some(1) {
+                if kind == CheckedKind::Graph && replays != Some(1) {
                     return;
                 }
                 let seen = self.seen.entry((process, kind)).or_default();
@@ -136,15 +136,15 @@ fn change(trace: &Trace, id: CallId) -> Option<Change> {
     let call = trace.call(id);
     let role = trace.function(call.function).role;
     let of_object = ObjectKind::of(role).map(|(kind, makes)| match makes {
-        true => Change::Makes(Kind::Object(kind)),
-        false => Change::Ends(Kind::Object(kind)),
+        true => Change::Makes(CheckedKind::Object(kind)),
+        false => Change::Ends(CheckedKind::Object(kind)),
     });
     let of_graph = || {
         let graph = call.graph.filter(|it| it.serial != 0)?;
         let is_replay = call.task.is_some_and(|it| trace.task(it).kind == TaskKind::Graph);
         match role {
-            Role::CaptureEnd => Some(Change::Makes(Kind::Graph)),
-            Role::DestroyGraph => Some(Change::Ends(Kind::Graph)),
+            Role::CaptureEnd => Some(Change::Makes(CheckedKind::Graph)),
+            Role::DestroyGraph => Some(Change::Ends(CheckedKind::Graph)),
             Role::ExecuteGraph => Some(Change::Replays),
             _ => (is_replay && graph.serial != 0).then_some(Change::Replays),
         }

@@ -237,11 +237,13 @@ impl DiffRow {
     }
 }
 
-/// The mean number of something in a step, if steps have different numbers of it: the time of a step says little then.
+/// The mean number of something in a step, if steps of one recording have different numbers of it: the time of a step says little then.
 fn usual_count(kind: SubjectKind, a: &Series, b: &Series) -> Option<f64> {
     let counts = || a.values.iter().chain(&b.values).map(|it| it.count);
-    let first = counts().next()?;
-    let varies = counts().any(|it| it != first);
+    let varies = [a, b].iter().any(|it| {
+        let pairs = it.values.windows(2);
+        pairs.into_iter().any(|it| it[0].count != it[1].count)
+    });
     let is_counted = matches!(kind, SubjectKind::Operation | SubjectKind::Call);
     let sum: f64 = counts().map(f64::from).sum();
     (is_counted && varies).then(|| sum / counts().count() as f64)

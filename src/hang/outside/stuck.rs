@@ -176,7 +176,7 @@ b000-c000 r-xp 00000000 00:00 0                       [vdso]
     #[test]
     fn addresses_on_a_stack_are_looked_for() {
         let memory = Memory::of(std::process::id()).unwrap();
-        let words = vec![5_u64, 0x1800, 9];
+        let words = [5_u64, 0x1800, 9];
         let begin = words.as_ptr() as u64;
         let mapping = begin..begin + 24;
         let objects = |code: Range<u64>| ProgramObjects {

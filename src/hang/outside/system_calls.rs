@@ -103,6 +103,7 @@ mod tests {
         let address = words.as_ptr() as u64;
         assert_eq!(memory.words::<4>(address), Some(words));
         assert_eq!(memory.words::<1>(8), None);
-        assert_eq!(memory.addresses(&(8..4)), None);
+        let (begin, end) = (8, 4);
+        assert_eq!(memory.addresses(&(begin..end)), None);
     }
 }

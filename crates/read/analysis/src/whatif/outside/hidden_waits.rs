@@ -1,4 +1,4 @@
-//! Pauses that always take the same time, and may be waits all the same.
+//! Pauses that always take the same time. They may be waits nevertheless.
 //!
 //! Such a pause looks like a sleep. But it may be a wait that reached its time limit: then the thread waits for others after the same
 //! call, in other rounds. Or the thread looks for its next item, and sleeps between two looks: then it goes on as often as another thread,

@@ -1,7 +1,7 @@
 //! Waits of threads for each other that never happened in the recording, and may in a changed program.
 //!
 //! A lock that was always free leaves no pause. Neither does a join of a thread that had ended before. What remains is the order: things
-//! that would be at the same time by chance never are. The links are for a simulation of its own kind, which shows how far such waits may
+//! that would be at the same time by chance never are. The links are for a separate simulation, which shows how far such waits may
 //! matter.
 
 use std::collections::{BTreeMap, BTreeSet};

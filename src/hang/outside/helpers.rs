@@ -1,11 +1,10 @@
 //! Threads without calls of AscendCL and child processes, for which a thread outside AscendCL may wait.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::time::Duration;
 
 use ascend_trace_analysis::hang::{NamedThread, ThreadSight};
-use ascend_trace_collector::Children;
+use ascend_trace_collector::{Children, threads};
 
 use super::{KernelState, PART};
 
@@ -101,10 +100,7 @@ fn helpers(pid: u32, known: &BTreeSet<(u32, u32)>) -> Vec<Helper> {
 }
 
 pub(super) fn tasks(pid: u32) -> Vec<u32> {
-    let folder = fs::read_dir(format!("/proc/{pid}/task"));
-    let entries = folder.into_iter().flatten().flatten();
-    let names = entries.map(|it| it.file_name());
-    names.filter_map(|it| it.to_str()?.parse().ok()).collect()
+    threads(pid).collect()
 }
 
 /// The children of a process.

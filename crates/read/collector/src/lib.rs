@@ -70,7 +70,7 @@ use patching::EngineReport;
 use ranges::Ranges;
 use snapshots::SnapshotSchedule;
 
-pub use other_threads::kernel::Children;
+pub use other_threads::kernel::{Children, threads};
 pub use outcome::{RecordingCounts, RecordingOutcome};
 pub use stop::{ProgramEnd, Stop};
 use switchboard::{ClockedWindow, Switchboard, WindowClock};

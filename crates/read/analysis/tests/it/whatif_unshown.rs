@@ -8,6 +8,8 @@ use ascend_trace_analysis::whatif::{Change, Prediction, WhatIf};
 use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
 
+use super::whatif_waits::round;
+
 /// A wait reached the time limit of the call.
 const LIMIT: i64 = 507_046;
 
@@ -23,19 +25,6 @@ fn predicted(timeline: &Timeline, name: &str, factor: f64) -> Prediction {
 fn lasts(prediction: &Prediction) -> (i64, i64) {
     let error = prediction.error_ns.expect("the error is known");
     (prediction.makespan_ns / 1_000, error / 1_000)
-}
-
-/// A task of a thread, and a wait for it. Returns its end, and the text.
-fn round(thread: u32, begin: i64, takes: i64, name: &str) -> (i64, String) {
-    let end = begin + 2 + takes;
-    let text = format!(
-        "s{thread}: {name}[{}us..{end}us] by t{thread}[{begin}us..{}us] | t{thread}: sync(s{thread})[{}us..{}us]\n",
-        begin + 2,
-        begin + 1,
-        begin + 1,
-        end + 3
-    );
-    (end + 3, text)
 }
 
 /// Two threads do A and B in turn. A is shifted so that they never do it at the same time, except for some rounds in the beginning

@@ -26,7 +26,7 @@ fn saved(report: &Report) -> (i64, i64) {
 }
 
 /// A round of a thread with its stream: a task, and a wait for it. Returns its end, and the text.
-fn round(thread: u32, begin: i64, lasts: i64, name: &str) -> (i64, String) {
+pub(super) fn round(thread: u32, begin: i64, lasts: i64, name: &str) -> (i64, String) {
     round_of((1, thread), begin, lasts, name)
 }
 

@@ -31,8 +31,8 @@ pub(super) fn name(pid: u32, tid: u32) -> Option<String> {
     Some(name.trim_end_matches('\n').to_owned())
 }
 
-/// The threads of a process.
-pub(super) fn threads(pid: u32) -> impl Iterator<Item = u32> {
+/// The numbers of the threads of a process; none where it has ended.
+pub fn threads(pid: u32) -> impl Iterator<Item = u32> {
     numbered(&format!("/proc/{pid}/task"))
 }
 

@@ -13,7 +13,7 @@ use crate::whatif::links::{LaneCode, LanePosition, Link, LinkKind};
 use crate::whatif::records::{Call, NONE};
 
 /// Sections that are kept; with more of them nothing is learnt.
-const MOST: usize = 1 << 18;
+const MOST: usize = 1 << 16;
 
 /// Kinds of sections that are compared with each other: those with the most sections.
 const MOST_KINDS: usize = 12;
@@ -89,10 +89,10 @@ fn sections(facts: &Facts, threads: &[usize]) -> Vec<Section> {
                     first,
                     last: place,
                 });
+                if found.len() > MOST {
+                    return Vec::new();
+                }
             }
-        }
-        if found.len() > MOST {
-            return Vec::new();
         }
     }
     found.sort_unstable_by_key(|it| (it.begin, it.thread));
@@ -113,7 +113,7 @@ fn of_locks(sections: &[Section]) -> Vec<Link> {
         for (_, other) in &kinds[place..] {
             let is_own = |it: &&Section| [*one, *other].contains(&it.kind);
             let own: Vec<&Section> = sections.iter().filter(is_own).collect();
-            if by_chance(&own, one != other) >= LEAST_BY_CHANCE && never_overlap(&own) {
+            if never_overlap(&own) && by_chance(&own, one != other) >= LEAST_BY_CHANCE {
                 links.extend(turns(&own));
             }
         }

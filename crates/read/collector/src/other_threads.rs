@@ -13,6 +13,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ascend_trace_recording::rows::OtherThreadRow;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::clock;
 use sums::Sums;
@@ -128,9 +129,9 @@ impl Looker {
                 Ok(notice) => self.take(notice, rows),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
-                    let before = Instant::now();
+                    let before = used();
                     self.look(rows);
-                    let took = before.elapsed();
+                    let took = used().saturating_sub(before);
                     let usual = (begun.elapsed() / PART).clamp(SHORT, LONG);
                     due = Instant::now() + usual.max(took * COST);
                 }
@@ -181,6 +182,12 @@ impl Looker {
             self.sums.end_look(rows);
         }
     }
+}
+
+/// How long the calling thread has used a processor: on a busy machine, a look may wait for one.
+fn used() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
 }
 
 #[cfg(test)]

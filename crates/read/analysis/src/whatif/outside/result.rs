@@ -1,4 +1,4 @@
-//! Takes the pauses of threads into the result: what ended them, and what may have.
+//! Adds the pauses of threads to the result, with their known and possible ends.
 
 use std::collections::BTreeSet;
 

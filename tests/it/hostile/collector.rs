@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use ascend_trace_recording::Trace;
 use ascend_trace_testkit::whole::opened;
@@ -15,6 +16,9 @@ use super::counts::balanced;
 use crate::support::compile::hostile;
 use crate::support::process::finish;
 use crate::support::{Outcome, Recording, Run, Tables, program, run, tool};
+
+/// How long the recorder may take to find a process.
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// A recorder with a program that waits for a line, if it was started.
 struct Waiting {
@@ -394,8 +398,7 @@ fn processes_of_another_namespace_have_both_pids() {
         return;
     }
     let burst = program("burst");
-    // The pid outside is that of the child of `unshare`.
-    let script = "unshare -rpf sh -c 'echo ready; read line; exec \"$0\" 1 300' \"$0\"";
+    let script = "unshare -rpf \"$0\" 1 300 wait";
     let folder = tempfile::tempdir().unwrap();
     let words = ["-c", script, burst.to_str().unwrap()];
     let mut command = recorder(
@@ -407,14 +410,15 @@ fn processes_of_another_namespace_have_both_pids() {
     let mut waiting = Waiting::start(&mut command);
     waiting.until_ready();
     let outside = processes_below(waiting.child.id());
+    let path = folder.path().join("t.atrace");
+    // A process that ends before the recorder has looked for it has no pid outside in the file.
+    let begin = Instant::now();
+    while outer_pid_of_one(&path).is_none() {
+        assert!(begin.elapsed() < LIMIT, "the recorder does not find it");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     waiting.end().expect(0);
-    let mut info = tool();
-    info.args(["info", "--json"])
-        .arg(folder.path().join("t.atrace"));
-    let info: Value = serde_json::from_str(&run(&mut info).expect(0).out()).unwrap();
-    let processes = info["processes"].as_array().unwrap();
-    let inner = processes.iter().find(|it| it["pid"] == 1).unwrap();
-    let outer = inner["outer_pid"].as_u64().unwrap();
+    let outer = outer_pid_of_one(&path).unwrap();
     assert!(outside.contains(&outer), "{outer}: {outside:?}");
     // A process of the recorder's namespace has one pid.
     let recording = Run::new(&burst).words(&["1", "3"]).traced();
@@ -423,6 +427,14 @@ fn processes_of_another_namespace_have_both_pids() {
             .get("outer_pid")
             .is_none()
     );
+}
+
+/// The outer pid of the process that has the pid 1 in its namespace, if the file has both by now.
+fn outer_pid_of_one(path: &Path) -> Option<u64> {
+    let outcome = run(tool().args(["info", "--json"]).arg(path));
+    let info: Value = serde_json::from_str(&outcome.out()).ok()?;
+    let mut processes = info["processes"].as_array()?.iter();
+    processes.find(|it| it["pid"] == 1)?["outer_pid"].as_u64()
 }
 
 /// All processes that a process has started, and those that they have started.

@@ -96,6 +96,16 @@ fn head(report: &Report) -> String {
     if report.awaits_others {
         text += "Some pauses may be waits for threads without recorded calls, which may take up all that a change saves: each error contains that\n";
     }
+    if report.may_await_arrivals {
+        text += "Some pauses may have ended at times that do not depend on the program, as when requests arrive: each error contains that\n";
+    }
+    for it in &report.periodic_threads {
+        text += &format!(
+            "Thread {} works every {} until the others have done their work: a faster program has fewer of its rounds\n",
+            it.tid,
+            duration(it.period_ns)
+        );
+    }
     text
 }
 

@@ -41,5 +41,5 @@ pub use other_threads::BusyThread;
 pub use outside::Handover;
 pub(crate) use pause_causes::{EndOfPause, PauseCauses, PauseReader};
 pub use predict::{BusyShare, Prediction};
-pub use report::{Report, WhatIf};
+pub use report::{PeriodicThread, Report, WhatIf};
 pub use sync_ledger::Sync;

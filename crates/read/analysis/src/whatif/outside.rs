@@ -14,6 +14,7 @@ mod hidden_waits;
 mod joins;
 mod occupation;
 mod pauses;
+mod periodic;
 mod result;
 mod turns;
 mod unshown;
@@ -31,6 +32,7 @@ use crate::TaskRole;
 
 pub use handover::Handover;
 pub(super) use pauses::OwnTime;
+pub(super) use periodic::{Periodic, without};
 
 use ended_calls::EndedCalls;
 use hidden_waits::HiddenWaits;
@@ -61,10 +63,15 @@ pub(super) struct PauseResult {
     pub(super) unexplained: i64,
     /// Some of these pauses may be waits for threads without recorded calls.
     pub(super) awaits_others: bool,
+    /// Calls after a pause without a known cause, which something may have ended at a fixed time. With how long the thread worked in the
+    /// pause, at least.
+    pub(super) arrivals: Vec<(LanePosition, i64)>,
     /// Calls after a pause that a clock ended, with its period.
     pub(super) clocked: Vec<(LanePosition, i64)>,
     /// Threads that make calls at regular times until the program ends.
     pub(super) background: BTreeSet<usize>,
+    /// Threads that submit at regular times until the others have done their work.
+    pub(super) periodic: Vec<Periodic>,
     /// How long a thread may work in a pause before it waits for another thread, by the site of the pause.
     pub(super) worked: FxHashMap<Site, i64>,
     /// The same by the call after a pause, where the thread's processor time is known.
@@ -121,29 +128,20 @@ pub(super) fn learn(facts: &Facts, links: &[Link], keeps_pauses: bool) -> PauseR
     }
     let mut unexplained = Unexplained::new();
     for (process, threads) in &processes {
-        let threads = threads.as_slice();
-        let background: BTreeSet<usize> = match threads.len() {
+        let own = (*process, threads.as_slice());
+        let mut background: BTreeSet<usize> = match threads.len() {
             1 => BTreeSet::new(),
             _ => background::of(facts, threads).collect(),
         };
-        let others = threads.iter().filter(|it| !background.contains(it));
-        let others: Vec<usize> = others.copied().collect();
+        if !keeps_pauses {
+            let periodic = periodic::of(facts, threads, links);
+            let periodic = not_awaited(facts, own, &background, periodic);
+            background.extend(periodic.iter().map(|it| it.thread));
+            learnt.off += periodic.iter().map(|it| it.period).sum::<i64>();
+            learnt.periodic.extend(periodic);
+        }
+        unexplained.extend(learn_process(facts, own, &background, &mut learnt));
         learnt.background.extend(background);
-        let joins = match threads.len() {
-            1 => Vec::new(),
-            _ => joins::of(facts, &others),
-        };
-        let functions = host_functions(facts, *process);
-        learnt.links.extend(turns::links(&functions));
-        learnt.links.extend(unshown::links(facts, &others));
-        let is_alone = threads.len() == 1 && functions.is_empty();
-        let mut sweep = Sweep::of(facts, threads, functions);
-        sweep.is_alone = is_alone;
-        sweep.other_runs = facts.others.most_runs(*process, facts.range());
-        sweep.joined = joins.iter().map(|it| it.call).collect();
-        joins.iter().for_each(|it| learnt.take_join(facts, it));
-        sweep.run(facts);
-        unexplained.extend(sweep.judge(facts, &mut learnt));
     }
     if (2..=MOST_PROCESSES).contains(&processes.len()) && !unexplained.is_empty() {
         let threads: Vec<usize> = processes.into_values().flatten().collect();
@@ -158,7 +156,52 @@ pub(super) fn learn(facts: &Facts, links: &[Link], keeps_pauses: bool) -> PauseR
     }
     learnt.links.sort_by_key(|it| it.to);
     learnt.clocked.sort_unstable();
+    learnt.arrivals.sort_unstable();
     learnt
+}
+
+/// Looks at the pauses of the threads of a process.
+fn learn_process(
+    facts: &Facts,
+    (process, threads): (u32, &[usize]),
+    background: &BTreeSet<usize>,
+    learnt: &mut PauseResult,
+) -> Unexplained {
+    let others = threads.iter().filter(|it| !background.contains(it));
+    let others: Vec<usize> = others.copied().collect();
+    let joins = match threads.len() {
+        1 => Vec::new(),
+        _ => joins::of(facts, &others),
+    };
+    let functions = host_functions(facts, process);
+    learnt.links.extend(turns::links(&functions));
+    learnt.links.extend(unshown::links(facts, &others));
+    let is_alone = threads.len() == 1 && functions.is_empty();
+    let mut sweep = Sweep::of(facts, threads, functions);
+    sweep.is_alone = is_alone;
+    sweep.other_runs = facts.others.most_runs(process, facts.range());
+    sweep.joined = joins.iter().map(|it| it.call).collect();
+    joins.iter().for_each(|it| learnt.take_join(facts, it));
+    sweep.run(facts);
+    sweep.judge(facts, learnt)
+}
+
+/// Those of periodic threads for which no other thread seems to wait.
+fn not_awaited(
+    facts: &Facts,
+    own: (u32, &[usize]),
+    background: &BTreeSet<usize>,
+    mut periodic: Vec<Periodic>,
+) -> Vec<Periodic> {
+    if !periodic.is_empty() {
+        let mut trial = PauseResult::default();
+        learn_process(facts, own, background, &mut trial);
+        let found = trial.links.iter();
+        let found = found.filter(|it| it.way != LinkKind::Join && it.way != LinkKind::Unshown);
+        let awaited: BTreeSet<LaneCode> = found.map(|it| it.from.place().lane()).collect();
+        periodic.retain(|it| !awaited.contains(&LaneCode::thread(it.thread)));
+    }
+    periodic
 }
 
 /// The functions on the host that a process launched, by their begins.
@@ -399,6 +442,7 @@ impl<'f> Sweep<'f> {
                         left.insert(*site, 0);
                         let blocked = learnt.take_others(pauses, self.other_runs);
                         learnt.unexplained = learnt.unexplained.saturating_add(blocked);
+                        learnt.take_arrivals(*site, pauses);
                     }
                 }
                 Verdict::By(found) => {
@@ -434,6 +478,7 @@ impl<'f> Sweep<'f> {
                 None => {
                     let part = learnt.take_unexplained(site, pauses, interval);
                     learnt.take_others(pauses, self.other_runs);
+                    learnt.take_arrivals(site, pauses);
                     *left.entry(site).or_default() += part;
                 }
             }

@@ -17,8 +17,9 @@
 //! - a 128th of the time: runs of one program differ by at least this.
 //!
 //! Others are added: how far the unchanged simulation is off from the recording; the unknown time of tasks without
-//! times and of pauses, or the saved time that threads without recorded calls may take up; how much the saved time differs where threads wait for each other in another way than they seem
-//! to; and the tracer overhead, as far as the end depends on it: it is in the recording, and a run without the tool has none.
+//! times and of pauses, or the saved time that threads without recorded calls may take up, or how much the saved time differs where
+//! pauses end at fixed times; how much it differs where threads wait for each other in another way than they seem to; and the tracer
+//! overhead, as far as the end depends on it: it is in the recording, and a run without the tool has none.
 
 use ascend_trace_recording::TimeRange;
 use schemars::JsonSchema;
@@ -152,8 +153,10 @@ impl<'f> Predictor<'f> {
 
     pub(super) fn predict(&self, changed: ChangedProgram<'_>, words: Vec<String>) -> Prediction {
         let saved = self.saved_ns(changed.own);
-        let apart = self.apart(changed, |it| !it.is_of_waits());
+        let is_arrivals = |it| it == LatencySource::Arrivals;
+        let apart = self.apart(changed, |it| !it.is_of_waits() && !is_arrivals(it));
         let waits = self.apart(changed, LatencySource::is_of_waits);
+        let arrivals = self.apart(changed, is_arrivals);
         let (count, mut parts) = self.bars(changed);
         let unsteady = self.differs(changed, LatencySource::Usual);
         let untraced = self.differs(changed, LatencySource::Untraced);
@@ -161,7 +164,9 @@ impl<'f> Predictor<'f> {
         let traced = untraced.min(self.overhead_ns());
         parts.extend([apart, unsteady, slow, changed.own.lasts / RERUNS]);
         let recorded = self.recorded.duration();
+        // These are about the same pauses.
         let open = self.open(changed, saved).max(self.taken_up(saved));
+        let open = open.max(arrivals);
         let unsure = self.most_unsure(changed, saved).min(open + waits);
         let error = self.own_error_ns() + together(&parts) + unsure + traced;
         let error = Some(error).filter(|_| !self.facts.is_open);
@@ -262,14 +267,21 @@ impl<'f> Predictor<'f> {
 
     fn busy(&self, solved: &Solved) -> Vec<BusyShare> {
         let share = |worked: i64, lasts: i64| worked as f64 / lasts.max(1) as f64;
-        let streams = self.facts.streams.iter().zip(&solved.worked);
-        let streams = streams.filter(|it| it.0.tasks.count > 0);
-        let busy = streams.map(|(stream, worked)| BusyShare {
-            process: stream.place.process,
-            device: stream.place.device,
-            stream_id: stream.place.stream_id,
-            recorded: share(stream.worked, self.recorded.duration()),
-            predicted: share(*worked, solved.lasts),
+        let streams = self.facts.streams.iter().zip(&solved.worked).zip(0..);
+        let streams = streams.filter(|it| it.0.0.tasks.count > 0);
+        let busy = streams.map(|((stream, worked), number)| {
+            let recorded = share(stream.worked, self.recorded.duration());
+            BusyShare {
+                process: stream.place.process,
+                device: stream.place.device,
+                stream_id: stream.place.stream_id,
+                recorded,
+                predicted: match self.index.background_streams.contains(&number) {
+                    // It has more or fewer rounds.
+                    true => recorded,
+                    false => share(*worked, solved.lasts),
+                },
+            }
         });
         busy.collect()
     }

@@ -35,6 +35,16 @@ pub struct WhatIf {
     index: Index,
 }
 
+/// A thread that works at regular times until the others have done their work.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PeriodicThread {
+    /// Number of the process in the recording.
+    pub process: u32,
+    pub tid: u32,
+    /// From one of its rounds to the next.
+    pub period_ns: i64,
+}
+
 /// The effects of changes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
@@ -61,6 +71,10 @@ pub struct Report {
     /// Some pauses may be waits for threads without recorded calls. Such waits may take up all that a change saves, and the errors
     /// contain that.
     pub awaits_others: bool,
+    /// Some pauses may have ended at times that do not depend on the program, such as the arrivals of requests. The errors contain that.
+    pub may_await_arrivals: bool,
+    /// Threads that work at regular times until the others have done their work: a faster program has fewer of their rounds.
+    pub periodic_threads: Vec<PeriodicThread>,
     /// What saves most comes first, unless it was asked for.
     pub predictions: Vec<Prediction>,
     /// Blocking calls, where they were asked for: what blocked longest comes first.
@@ -230,6 +244,19 @@ impl WhatIf {
         functions.map(|it| (it.0.as_str(), it.1)).collect()
     }
 
+    fn periodic(&self) -> Vec<PeriodicThread> {
+        let found = self.index.periodic.iter();
+        let found = found.filter_map(|it| {
+            let thread = self.facts.threads.get(it.thread)?;
+            Some(PeriodicThread {
+                process: thread.process,
+                tid: thread.tid,
+                period_ns: it.period,
+            })
+        });
+        found.collect()
+    }
+
     fn report(&self, predictor: &Predictor<'_>, predictions: Vec<Prediction>) -> Report {
         Report {
             makespan_ns: predictor.recorded.duration(),
@@ -243,6 +270,8 @@ impl WhatIf {
             handovers: self.index.handovers.clone(),
             other_threads: self.facts.others.busy(predictor.recorded),
             awaits_others: self.index.awaits_others,
+            may_await_arrivals: !self.index.arrivals.is_empty(),
+            periodic_threads: self.periodic(),
             predictions,
             syncs: Vec::new(),
         }

@@ -49,10 +49,12 @@ pub(super) enum LatencySource {
     NextTick,
     /// As [`Self::Own`], with waits of threads for each other that did not happen in the recording.
     Unshown,
+    /// As [`Self::Own`], but pauses without a known cause end at fixed times, as when requests arrive.
+    Arrivals,
 }
 
 impl LatencySource {
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Own,
         Self::Early,
         Self::Late,
@@ -63,6 +65,7 @@ impl LatencySource {
         Self::SlowHost,
         Self::NextTick,
         Self::Unshown,
+        Self::Arrivals,
     ];
 
     /// It has the latencies of the recording, and other waits of threads for each other.
@@ -84,7 +87,8 @@ impl LatencySource {
             | Self::Untraced
             | Self::SlowHost
             | Self::NextTick
-            | Self::Unshown => spread.middle,
+            | Self::Unshown
+            | Self::Arrivals => spread.middle,
         }
     }
 }

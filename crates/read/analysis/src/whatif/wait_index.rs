@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::compact_recording::Facts;
 use super::links::{ItemEdge, LaneCode, LanePosition, Link, LinkKind, QueueWait, of_lane, take_at};
-use super::outside::{self, Handover, OwnTime, Site};
+use super::outside::{self, Handover, OwnTime, Periodic, Site};
 use super::records::{Call, Task};
 use super::sync_rewrite::{self, ALL, SyncTask};
 use super::tenths::Tally;
@@ -63,10 +63,15 @@ pub(super) struct Index {
     is_mutual: bool,
     /// Some waits did not happen in the recording.
     has_unshown: bool,
+    /// Calls after a pause that may have ended at a fixed time, in order, with how long the thread worked in it, at least.
+    pub(super) arrivals: Vec<(LanePosition, i64)>,
     /// Calls after a pause that a clock ended, in order, with its period.
     pub(super) clocked: Vec<(LanePosition, i64)>,
     /// Threads that make calls at regular times until the program ends.
     pub(super) background: BTreeSet<usize>,
+    /// Those of them that submit tasks, and their streams.
+    pub(super) periodic: Vec<Periodic>,
+    pub(super) background_streams: BTreeSet<u32>,
     /// How long a thread takes to go on after another one.
     pub(super) handover_lag: i64,
     /// The part by which the host's time may differ in another run.
@@ -97,10 +102,13 @@ impl Index {
         let mut links = std::mem::take(&mut facts.links);
         links.extend(starts(facts));
         let outside = outside::learn(facts, &links, false);
+        outside::without(&mut links, &outside.periodic);
         links.extend(&outside.links);
         links.sort_by_key(|it| it.to);
         let calls = held_calls(facts, &links);
         untimed::place(facts, &mut links, &calls);
+        let streams = outside.periodic.iter();
+        let streams = streams.flat_map(|it| it.streams.iter().copied());
         let mut index = Self {
             may_be_own: links.iter().any(|it| it.way.is_possible()) || !outside.worked.is_empty(),
             worked: outside.worked,
@@ -116,8 +124,11 @@ impl Index {
             host_spread: host_spread(outside.repeated),
             outside_ns: outside.unexplained,
             awaits_others: outside.awaits_others,
+            arrivals: outside.arrivals,
             clocked: outside.clocked,
             background: outside.background,
+            background_streams: streams.collect(),
+            periodic: outside.periodic,
             ..Self::default()
         };
         let (mut syncs, mut tallies) = (sync_rewrite::sync_tasks(&links), Tallies::default());
@@ -185,6 +196,7 @@ impl Index {
     pub(super) fn manners(&self) -> impl Iterator<Item = LatencySource> {
         let (may_be_own, is_mutual) = (self.may_be_own, self.is_mutual);
         let (is_clocked, has_unshown) = (!self.clocked.is_empty(), self.has_unshown);
+        let has_arrivals = !self.arrivals.is_empty();
         let mut costs = self.overheads.iter().chain(&self.readings);
         let is_traced = costs.any(|it| *it > 0);
         LatencySource::ALL.into_iter().filter(move |it| match it {
@@ -193,6 +205,7 @@ impl Index {
             LatencySource::Untraced => is_traced,
             LatencySource::NextTick => is_clocked,
             LatencySource::Unshown => has_unshown,
+            LatencySource::Arrivals => has_arrivals,
             _ => true,
         })
     }

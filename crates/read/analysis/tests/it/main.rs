@@ -64,6 +64,7 @@ mod training;
 mod two_threads;
 /// Predictions.
 mod whatif;
+mod whatif_arrivals;
 mod whatif_unshown;
 mod whatif_waits;
 mod whatif_work;

@@ -239,6 +239,17 @@ impl Pauses {
         waits.map(|(length, work)| length - work.most)
     }
 
+    /// Pauses that differ, and in which the thread gave its processor up: the call after each, and how long the thread worked in it, at
+    /// least.
+    pub(super) fn arrivals(&self) -> impl Iterator<Item = (u32, i64)> {
+        let lengths = Quartiles::of(self.lengths.iter().copied());
+        let do_differ = self.lengths.len() >= LEAST_ROUNDS && !is_steady(&lengths);
+        let waits = self.works().filter(|it| it.1.blocks > 0);
+        waits
+            .filter(move |_| do_differ)
+            .map(|(call, work)| (call, work.least))
+    }
+
     /// Whether most of them may be waits for a thread without recorded calls: the thread gave its processor up, and the other one ran
     /// about as often.
     pub(super) fn may_await(&self, runs: u64) -> bool {

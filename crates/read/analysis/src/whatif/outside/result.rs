@@ -118,6 +118,14 @@ impl PauseResult {
         }
     }
 
+    /// Something outside of the program may have ended the pauses of a site, at times that do not depend on the program.
+    pub(super) fn take_arrivals(&mut self, (thread, ..): Site, pauses: &Pauses) {
+        let lane = LaneCode::thread(thread as usize);
+        let arrivals = pauses.arrivals();
+        self.arrivals
+            .extend(arrivals.map(|(call, work)| (LanePosition::new(lane, call), work)));
+    }
+
     /// The pauses of a site without a known cause. Returns the part of them that may be waits.
     pub(super) fn take_unexplained(
         &mut self,

@@ -166,6 +166,21 @@ impl<'f> ThreadLane<'f> {
         }
     }
 
+    /// A call begins when something outside of the program comes, or later if the thread is late. In the pause, the thread works.
+    pub(super) fn wait_for_arrival(
+        &mut self,
+        shared: &SolverContext<'f>,
+        call: &Call,
+        (reached, worked): (i64, i64),
+    ) {
+        self.fold();
+        let waited = (call.begin - reached - worked).max(0);
+        let runs = shared.effects.of_manner(LatencySource::Arrivals);
+        let own = self.row.get_mut(runs).unwrap_or_default();
+        own.iter_mut()
+            .for_each(|it| *it = (*it - waited).max(call.begin));
+    }
+
     /// Where threads wait for each other, it waits for those that have waited for it.
     fn wait_mutually(&mut self, shared: &SolverContext<'f>, targets: &Targets<'_>, call: &Call) {
         let runs = shared.effects.of_manner(LatencySource::Mutual);

@@ -33,6 +33,8 @@ pub(super) struct StreamLane<'f> {
     worked_in_all: i64,
     /// It continues without its target.
     pub(super) is_forced: bool,
+    /// It gets tasks until the program ends.
+    is_background: bool,
 }
 
 /// How soon a task can begin, after its submission and after the task before it.
@@ -62,6 +64,7 @@ impl<'f> StreamLane<'f> {
             worked: vec![0; shared.effects.count],
             worked_in_all: 0,
             is_forced: false,
+            is_background: index.background_streams.contains(&(number as u32)),
         }
     }
 
@@ -111,9 +114,16 @@ impl<'f> StreamLane<'f> {
         match self.task {
             Some(_) => LaneProgress::On,
             None => {
-                shared.ends(&self.row, 0);
+                self.ends(shared);
                 LaneProgress::Done
             }
+        }
+    }
+
+    /// A task ends then, which may be the last one.
+    fn ends(&self, shared: &mut SolverContext<'f>) {
+        if !self.is_background {
+            shared.ends(&self.row, 0);
         }
     }
 
@@ -149,7 +159,7 @@ impl<'f> StreamLane<'f> {
         }
         let goes_back = lead.switch.iter().any(|it| *it < 0);
         match self.before {
-            Some(_) if goes_back || ends_late => shared.ends(&self.row, 0),
+            Some(_) if goes_back || ends_late => self.ends(shared),
             _ => {}
         }
         self.go_on(shared, task, launched, &lead);

@@ -69,6 +69,8 @@ pub(super) struct ThreadLane<'f> {
     groups: &'f [(LanePosition, u32)],
     /// Calls that a clock begins.
     clocked: &'f [(LanePosition, i64)],
+    /// Calls after a pause that may have ended at a fixed time.
+    arrivals: &'f [(LanePosition, i64)],
     corrections: &'f [(LanePosition, i32)],
     /// By place; some that are over may be among them.
     pending: VecDeque<Pending>,
@@ -110,6 +112,7 @@ impl<'f> ThreadLane<'f> {
             rooms: of_lane(&index.rooms, lane, |it| *it),
             groups: of_lane(groups, lane, |it| it.0),
             clocked: of_lane(&index.clocked, lane, |it| it.0),
+            arrivals: of_lane(&index.arrivals, lane, |it| it.0),
             corrections: of_lane(&facts.corrections, lane, |it| it.0),
             pending: VecDeque::new(),
             skipped: FxHashMap::default(),
@@ -198,6 +201,11 @@ impl<'f> ThreadLane<'f> {
         } else {
             self.row.fill(call.begin);
             shared.begins(&self.row, 0);
+        }
+        if let [(_, worked), ..] = take_at(&mut self.arrivals, place, |it| it.0)
+            && let Some(reached) = self.reached
+        {
+            self.wait_for_arrival(shared, call, (reached, *worked));
         }
         self.waits = left;
         Ok(())

@@ -56,6 +56,9 @@ fn refusal(session: &Path, error: &io::Error) -> anyhow::Error {
         io::ErrorKind::PermissionDenied => anyhow::anyhow!(
             "{session}: only the user of the recorder may control it: run this as its user"
         ),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
+            anyhow::anyhow!("{session}: its recorder ended before it replied")
+        }
         _ => anyhow::anyhow!("{session}: {error}"),
     }
 }

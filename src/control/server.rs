@@ -32,6 +32,9 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Time limit for the end of a file. A client waits a little longer.
 const STOP_PATIENCE: Duration = Duration::from_secs(4);
 
+/// How long the end of a recorder waits for a reply that is under way.
+const REPLY_PATIENCE: Duration = Duration::from_secs(2);
+
 /// A recording as requests see and change it.
 #[derive(Clone)]
 pub(crate) struct ControlledRecording {
@@ -61,6 +64,8 @@ pub(crate) struct ControlledRecording {
 pub(crate) struct ControlServer {
     path: PathBuf,
     ends: Arc<AtomicBool>,
+    /// A client waits for its reply.
+    is_asked: Arc<AtomicBool>,
     thread: JoinHandle<()>,
     /// Other recordings that take snapshots together with this one.
     peers: Option<Peers>,
@@ -76,30 +81,32 @@ impl ControlServer {
         let listener = UnixListener::bind(&path)
             .and_then(|it| it.set_nonblocking(true).map(|()| it))
             .with_context(|| format!("cannot listen at {}", path.display()))?;
-        let ends = Arc::new(AtomicBool::new(false));
-        let is_over = Arc::clone(&ends);
+        let (ends, is_asked) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
+        let (is_over, asked) = (Arc::clone(&ends), Arc::clone(&is_asked));
         let peers = recording.peers(session);
         let known = peers.clone();
         let thread = std::thread::Builder::new()
             .name("control".into())
-            .spawn(move || serve(&listener, &recording, known.as_ref(), &is_over))
+            .spawn(move || serve(&listener, &recording, known.as_ref(), (&is_over, &asked)))
             .context("cannot start the thread for requests")?;
         Ok(Self {
             path,
             ends,
+            is_asked,
             thread,
             peers,
         })
     }
 
     /// The recording ends. The socket is removed first: the folder of the session file must be empty when that file is removed. The
-    /// thread may still serve a client, and is not joined.
+    /// thread may still serve a client. It has some time for its reply, which may say that the recording ended, and is not joined.
     ///
     /// Returns the other recordings: the program's status may be the reason of a snapshot.
     pub(crate) fn finish(self) -> Option<Peers> {
         let _ = fs::remove_file(self.path);
         self.ends.store(true, Ordering::SeqCst);
         self.thread.thread().unpark();
+        wait_for(REPLY_PATIENCE, || !self.is_asked.load(Ordering::SeqCst));
         self.peers
     }
 }
@@ -108,12 +115,16 @@ fn serve(
     listener: &UnixListener,
     recording: &ControlledRecording,
     peers: Option<&Peers>,
-    is_over: &AtomicBool,
+    (is_over, is_asked): (&AtomicBool, &AtomicBool),
 ) {
     while !is_over.load(Ordering::SeqCst) {
         peers.and_then(Peers::tell);
         match listener.accept() {
-            Ok((stream, _)) => drop(talk(&stream, recording)),
+            Ok((stream, _)) => {
+                is_asked.store(true, Ordering::SeqCst);
+                drop(talk(&stream, recording));
+                is_asked.store(false, Ordering::SeqCst);
+            }
             // Also when the process is out of descriptors.
             Err(_) => std::thread::park_timeout(INTERVAL),
         }

@@ -7,6 +7,9 @@ use crate::support::{Recording, Run, program, run, tool};
 /// Copies to the host that last longer than the program.
 const SOFT: &str = "devices=1,d2h_mbps=100,h2d_mbps=1000";
 
+/// Further runs of a case whose findings other work of the machine has hidden.
+const RUNS: usize = 3;
+
 /// A case, and the checks with findings in it, without those of objects that an early end leaves.
 const CASES: [(&str, &[&str]); 43] = [
     ("finalized_early", &["copy-not-awaited"]),
@@ -71,17 +74,30 @@ fn findings(recording: &Recording) -> Vec<Value> {
     document["findings"].as_array().unwrap().clone()
 }
 
+/// The checks with findings in a run of a case, without those of objects that an early end leaves.
+#[track_caller]
+fn ids(case: &str) -> (Vec<String>, Vec<Value>) {
+    let found = findings(&recorded(case));
+    let ids = found.iter().filter_map(|it| it["check"].as_str());
+    let mut ids: Vec<String> = ids.filter(|it| *it != "leak").map(str::to_owned).collect();
+    if case == "memory_each_round" {
+        // A fill alone is a short task, too.
+        ids.retain(|it| *it != "sync-each-task");
+    }
+    (ids, found)
+}
+
+/// Other work of the machine may keep the host from its turns, and then a cost is none. So a case without its findings runs again.
 #[test]
 fn each_mistake_and_cost_is_found_and_nothing_else() {
     for (case, expected) in CASES {
-        let found = findings(&recorded(case));
-        let ids = found.iter().filter_map(|it| it["check"].as_str());
-        let mut ids: Vec<&str> = ids.filter(|it| *it != "leak").collect();
-        if case == "memory_each_round" {
-            // A fill alone is a short task, too.
-            ids.retain(|it| *it != "sync-each-task");
+        let (mut own, mut found) = ids(case);
+        for _ in 0..RUNS {
+            if own.len() < expected.len() {
+                (own, found) = ids(case);
+            }
         }
-        assert_eq!(ids, expected, "{case}: {found:#?}");
+        assert_eq!(own, expected, "{case}: {found:#?}");
     }
 }
 

@@ -306,7 +306,9 @@ static void some_memory(int waits)
         void *memory;
         DO(aclrtMalloc(&memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
         DO(aclrtFree(memory));
-        usleep(waits ? 20000 : 0);
+        if (waits) {
+            usleep(20000);
+        }
     }
 }
 

@@ -43,9 +43,9 @@ fn the_tools_own_cost_adds_up_thread_by_thread() {
     let (costs, cost) = (trace.costs(), &info["cost"]);
     let total = costs.total();
     assert!(injected > 4000);
-    // The program's end may come upon a comparison of clocks. One a device may be recorded and never
-    // run; the one that is just being made may have run and not been counted yet.
-    let is_injected = |count: u64| (injected - 1..=injected + 2).contains(&count);
+    // The program may end while the tool records events: for a comparison of clocks of each device, and on a busy machine for more.
+    // Some of these were counted and never ran, or ran and were not counted yet.
+    let is_injected = |count: u64| (injected - 8..=injected + 8).contains(&count);
     assert!(is_injected(total.events), "{total:?}, {injected} injected");
     let count = cost["injected_events"].as_u64();
     assert!(count.is_some_and(is_injected), "{count:?} of {injected}");

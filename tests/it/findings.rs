@@ -7,7 +7,7 @@ use crate::support::{Recording, Run, program, run, tool};
 /// Copies to the host that last longer than the program.
 const SOFT: &str = "devices=1,d2h_mbps=100,h2d_mbps=1000";
 
-/// Further runs of a case whose findings other work of the machine has hidden.
+/// How often a case without its findings runs again: on a busy machine, a cost may not show.
 const RUNS: usize = 3;
 
 /// A case, and the checks with findings in it, without those of objects that an early end leaves.
@@ -87,7 +87,7 @@ fn ids(case: &str) -> (Vec<String>, Vec<Value>) {
     (ids, found)
 }
 
-/// Other work of the machine may keep the host from its turns, and then a cost is none. So a case without its findings runs again.
+/// On a busy machine, a cost may not show. So a case without its findings runs again.
 #[test]
 fn each_mistake_and_cost_is_found_and_nothing_else() {
     for (case, expected) in CASES {

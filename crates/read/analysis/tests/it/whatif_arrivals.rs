@@ -1,4 +1,4 @@
-//! Predictions for programs whose pace comes from outside: requests that arrive, and threads that work until a flag stops them.
+//! Predictions for programs with times from outside: requests that arrive, and threads that a flag stops.
 
 use std::collections::BTreeSet;
 

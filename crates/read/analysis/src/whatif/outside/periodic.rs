@@ -1,4 +1,4 @@
-//! Threads that do the same work at regular times until the others tell them to stop, for example to save statistics.
+//! Threads that do the same work at regular times until a flag stops them, for example to save statistics.
 //!
 //! Such a thread submits to streams that no other thread uses, sleeps, and looks at a flag. When the program has done its work, it sets the flag, and
 //! waits for the end of the thread. So a program that takes less time has fewer rounds of this thread. A thread with a fixed number of

@@ -66,6 +66,8 @@ pub(super) struct PauseResult {
     /// Calls after a pause without a known cause, which something may have ended at a fixed time. With how long the thread worked in the
     /// pause, at least.
     pub(super) arrivals: Vec<(LanePosition, i64)>,
+    /// Sites with many of these pauses. Without a pause, what the thread waits for there had come before.
+    pub(super) arrival_sites: BTreeSet<Site>,
     /// Calls after a pause that a clock ended, with its period.
     pub(super) clocked: Vec<(LanePosition, i64)>,
     /// Threads that make calls at regular times until the program ends.
@@ -186,7 +188,7 @@ fn learn_process(
     sweep.judge(facts, learnt)
 }
 
-/// Those of periodic threads for which no other thread seems to wait.
+/// Those of periodic threads that no other thread seems to wait for, and that wait for no other thread.
 fn not_awaited(
     facts: &Facts,
     own: (u32, &[usize]),
@@ -198,8 +200,9 @@ fn not_awaited(
         learn_process(facts, own, background, &mut trial);
         let found = trial.links.iter();
         let found = found.filter(|it| it.way != LinkKind::Join && it.way != LinkKind::Unshown);
-        let awaited: BTreeSet<LaneCode> = found.map(|it| it.from.place().lane()).collect();
-        periodic.retain(|it| !awaited.contains(&LaneCode::thread(it.thread)));
+        let linked = found.flat_map(|it| [it.from, it.to]);
+        let linked: BTreeSet<LaneCode> = linked.map(|it| it.place().lane()).collect();
+        periodic.retain(|it| !linked.contains(&LaneCode::thread(it.thread)));
     }
     periodic
 }
@@ -388,6 +391,15 @@ impl<'f> Sweep<'f> {
         (ended, earlier)
     }
 
+    /// How often the thread makes the call before the pauses of a site, or the call after them if that is rarer.
+    fn rounds(&self, (thread, before, after): Site) -> usize {
+        let place = self.threads.iter().position(|it| *it == thread as usize);
+        place.map_or(0, |it| {
+            let counts = &self.walkers[it].counts;
+            counts[before as usize].min(counts[after as usize]) as usize
+        })
+    }
+
     /// The mean time from one of these calls or functions to the next.
     fn interval(&self, lasts: i64, source: Source) -> i64 {
         let count = match source {
@@ -442,7 +454,7 @@ impl<'f> Sweep<'f> {
                         left.insert(*site, 0);
                         let blocked = learnt.take_others(pauses, self.other_runs);
                         learnt.unexplained = learnt.unexplained.saturating_add(blocked);
-                        learnt.take_arrivals(*site, pauses);
+                        learnt.take_arrivals(*site, pauses, self.rounds(*site));
                     }
                 }
                 Verdict::By(found) => {
@@ -478,7 +490,7 @@ impl<'f> Sweep<'f> {
                 None => {
                     let part = learnt.take_unexplained(site, pauses, interval);
                     learnt.take_others(pauses, self.other_runs);
-                    learnt.take_arrivals(site, pauses);
+                    learnt.take_arrivals(site, pauses, self.rounds(site));
                     *left.entry(site).or_default() += part;
                 }
             }

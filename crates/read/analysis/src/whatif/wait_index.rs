@@ -65,6 +65,8 @@ pub(super) struct Index {
     has_unshown: bool,
     /// Calls after a pause that may have ended at a fixed time, in order, with how long the thread worked in it, at least.
     pub(super) arrivals: Vec<(LanePosition, i64)>,
+    /// Sites with many of these pauses.
+    pub(super) arrival_sites: BTreeSet<Site>,
     /// Calls after a pause that a clock ended, in order, with its period.
     pub(super) clocked: Vec<(LanePosition, i64)>,
     /// Threads that make calls at regular times until the program ends.
@@ -125,6 +127,7 @@ impl Index {
             outside_ns: outside.unexplained,
             awaits_others: outside.awaits_others,
             arrivals: outside.arrivals,
+            arrival_sites: outside.arrival_sites,
             clocked: outside.clocked,
             background: outside.background,
             background_streams: streams.collect(),

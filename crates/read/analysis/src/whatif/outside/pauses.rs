@@ -217,13 +217,19 @@ impl Pauses {
     }
 
     /// The time in which the thread waited for something that the recording does not contain, such as input or a thread without
-    /// calls. Pauses that always take the same time are sleeps.
+    /// calls. Waits that always take the same time are sleeps.
     pub(super) fn blocked(&self) -> i64 {
-        let lengths = Quartiles::of(self.lengths.iter().copied());
-        match is_steady(&lengths) {
-            true => 0,
-            false => self.waited(),
+        match self.do_waits_differ() {
+            true => self.waited(),
+            false => 0,
         }
+    }
+
+    /// The pauses in which the thread gave its processor up do not all take the same time. In others, it may always do the same work.
+    fn do_waits_differ(&self) -> bool {
+        let all = self.lengths.iter().zip(&self.work);
+        let waits = all.filter(|it| it.1.is_some_and(|work| work.blocks > 0));
+        !is_steady(&Quartiles::of(waits.map(|it| *it.0)))
     }
 
     /// The same, with pauses that always take the same time.
@@ -242,10 +248,9 @@ impl Pauses {
     /// Pauses that differ, and in which the thread gave its processor up: the call after each, and how long the thread worked in it, at
     /// least.
     pub(super) fn arrivals(&self) -> impl Iterator<Item = (u32, i64)> {
-        let lengths = Quartiles::of(self.lengths.iter().copied());
-        let do_differ = self.lengths.len() >= LEAST_ROUNDS && !is_steady(&lengths);
-        let waits = self.works().filter(|it| it.1.blocks > 0);
-        waits
+        let waits = || self.works().filter(|it| it.1.blocks > 0);
+        let do_differ = waits().count() >= LEAST_ROUNDS && self.do_waits_differ();
+        waits()
             .filter(move |_| do_differ)
             .map(|(call, work)| (call, work.least))
     }

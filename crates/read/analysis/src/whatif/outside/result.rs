@@ -14,6 +14,9 @@ use crate::whatif::links::{LaneCode, LanePosition};
 /// Pauses of which a smaller part may be waits are work of the thread, as a divisor.
 const LEAST_UNEXPLAINED: i64 = 4;
 
+/// A thread may wait for arrivals in all rounds of a loop if it pauses for them in this part of the rounds, as a divisor.
+const MANY_ARRIVALS: usize = 16;
+
 impl PauseResult {
     pub(super) fn take(
         &mut self,
@@ -119,11 +122,15 @@ impl PauseResult {
     }
 
     /// Something outside of the program may have ended the pauses of a site, at times that do not depend on the program.
-    pub(super) fn take_arrivals(&mut self, (thread, ..): Site, pauses: &Pauses) {
-        let lane = LaneCode::thread(thread as usize);
+    pub(super) fn take_arrivals(&mut self, site: Site, pauses: &Pauses, rounds: usize) {
+        let lane = LaneCode::thread(site.0 as usize);
+        let known = self.arrivals.len();
         let arrivals = pauses.arrivals();
         self.arrivals
             .extend(arrivals.map(|(call, work)| (LanePosition::new(lane, call), work)));
+        if (self.arrivals.len() - known).saturating_mul(MANY_ARRIVALS) > rounds {
+            self.arrival_sites.insert(site);
+        }
     }
 
     /// The pauses of a site without a known cause. Returns the part of them that may be waits.

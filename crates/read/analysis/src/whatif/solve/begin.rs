@@ -1,6 +1,6 @@
 //! The begin of a call that waited for another thread.
 
-use crate::whatif::links::LinkKind;
+use crate::whatif::links::{LanePosition, LinkKind, take_at};
 use crate::whatif::outside::OwnTime;
 use crate::whatif::records::Call;
 use crate::whatif::typical::LatencySource;
@@ -166,15 +166,25 @@ impl<'f> ThreadLane<'f> {
         }
     }
 
-    /// A call begins when something outside of the program comes, or later if the thread is late. In the pause, the thread works.
-    pub(super) fn wait_for_arrival(
+    /// A call may begin when something outside of the program comes, or later if the thread is late. In the pause, the thread works.
+    pub(super) fn await_arrival(
         &mut self,
         shared: &SolverContext<'f>,
+        place: LanePosition,
         call: &Call,
-        (reached, worked): (i64, i64),
     ) {
+        let own = take_at(&mut self.arrivals, place, |it| it.0).first();
+        let (Some(reached), Some(before)) = (self.reached, self.before) else {
+            return;
+        };
+        let pause = call.begin - reached;
+        let sites = &shared.index.arrival_sites;
+        let waited = match own {
+            Some((_, worked)) => (pause - worked).max(0),
+            None if sites.contains(&(self.number, before, call.shape)) => 0,
+            None => return,
+        };
         self.fold();
-        let waited = (call.begin - reached - worked).max(0);
         let runs = shared.effects.of_manner(LatencySource::Arrivals);
         let own = self.row.get_mut(runs).unwrap_or_default();
         own.iter_mut()

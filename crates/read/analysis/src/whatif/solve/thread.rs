@@ -70,7 +70,7 @@ pub(super) struct ThreadLane<'f> {
     /// Calls that a clock begins.
     clocked: &'f [(LanePosition, i64)],
     /// Calls after a pause that may have ended at a fixed time.
-    arrivals: &'f [(LanePosition, i64)],
+    pub(super) arrivals: &'f [(LanePosition, i64)],
     corrections: &'f [(LanePosition, i32)],
     /// By place; some that are over may be among them.
     pending: VecDeque<Pending>,
@@ -202,11 +202,7 @@ impl<'f> ThreadLane<'f> {
             self.row.fill(call.begin);
             shared.begins(&self.row, 0);
         }
-        if let [(_, worked), ..] = take_at(&mut self.arrivals, place, |it| it.0)
-            && let Some(reached) = self.reached
-        {
-            self.wait_for_arrival(shared, call, (reached, *worked));
-        }
+        self.await_arrival(shared, place, call);
         self.waits = left;
         Ok(())
     }

@@ -7,7 +7,7 @@ import elf_names
 
 # Groups by the start of a name. A capital letter follows, as in all names of functions there.
 GROUPS = [
-    ("aclnn", r"aclnn[A-Z]"),
+    ("aclnn", r"aclnn[A-Z]|aclStft"),
     ("acl", r"(acl(rt|mdl|mdlRI|op|prof|tdt|dump|dvpp|grph|sys|blas|fv)?|Acl)[A-Z]"),
     ("rt", r"rts?[A-Z]"),
     ("hccl", r"(Hccl|Lccl)[A-Z]"),
@@ -73,7 +73,7 @@ def note(found, names, evidence):
     for name in names:
         if group(name) is None or not FUNCTION.match(name):
             continue
-        if name.startswith("aclnn"):
+        if group(name) == "aclnn":
             name = name.removesuffix(PLANNING)
         if EVIDENCE.index(evidence) >= EVIDENCE.index(found.get(name, EVIDENCE[0])):
             found[name] = evidence

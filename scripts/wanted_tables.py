@@ -32,7 +32,7 @@ class Tables:
         """has, refuses (the function returns "not supported"), or lacks."""
         if name not in exports:
             return "lacks"
-        if name.startswith("aclnn") and f"{name}{PLANNING}" not in exports and name not in self.names:
+        if name in self.operators and f"{name}{PLANNING}" not in exports and name not in self.names:
             return "lacks"
         return "refuses" if name in self.refused else "has"
 

@@ -41,3 +41,19 @@ fn a_convolutional_model_computes_what_the_cpu_does_traced_and_untraced() {
         assert_eq!(tasks(name), number * BATCHES, "{name}: {traced}");
     }
 }
+
+/// Numbers of a padding that AscendCL takes for another one are an error, not other values.
+#[test]
+fn paddings_are_those_of_the_cpu_or_refused() {
+    let Some(python) = interpreter() else { return };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/onnx_padding.py");
+    let run_it = Run::new(&python).words(&[script.to_str().unwrap()]);
+    let outcome = run_it.bare().expect(0);
+    let out = outcome.out();
+    let ends: Vec<&str> = out
+        .lines()
+        .filter_map(|it| it.split(' ').next_back())
+        .collect();
+    let expected = [&["alike"; 6][..], &["refused"; 3]].concat();
+    assert_eq!(ends, expected, "{outcome}");
+}

@@ -321,6 +321,72 @@ CASES |= {
     "infinite": (lambda a, b, c: ms.amp.all_finite([a, b / 0]), False),
 }
 
+BOXES = np.array([[0, 0, 10, 10], [5, 5, 15, 15]], np.float32)
+TARGETS = np.array([[0, 0, 10, 10], [0, 0, 5, 20], [20, 20, 30, 30]], np.float32)
+SCORED = np.array([[20, 20, 30, 30, 0.7], [0, 0, 10, 10, 0.9], [1, 1, 10, 10, 0.8], [21, 21, 30, 31, 0.65]], np.float32)
+
+
+def area(box):
+    return np.maximum(box[..., 2:] - box[..., :2] + 1, 0).prod(-1)
+
+
+def shares(of_target):
+    """The part of each target that each box covers, or of both together."""
+    one, other = BOXES[None], TARGETS[:, None]
+    both = area(np.concatenate([np.maximum(one, other)[..., :2], np.minimum(one, other)[..., 2:]], -1))
+    return both / (area(other) if of_target else area(one) + area(other) - both)
+
+
+def chosen(boxes):
+    """The places of the boxes that no better one covers, in the order of their scores."""
+    _, order, mask = ops.NMSWithMask(0.5)(boxes)
+    return order[mask]
+
+
+def encoded(boxes, targets):
+    scale = [(1.0, 2.0, 3.0, 4.0), (0.5, 1.0, 2.0, 1.0)]
+    change = ops.BoundingBoxEncode(*scale)(boxes, targets)
+    return ops.BoundingBoxDecode((64, 64), *scale)(boxes, change)
+
+
+def quarters(patch):
+    """The means of four samples in each quarter of an image of four by four elements; the last ones are at the edge."""
+    halves = np.zeros((4, 4), np.float32)
+    for sample in range(4):
+        low, part = divmod(0.5 + sample, 1)
+        halves[sample, int(low)] += 1 - part
+        halves[sample, min(int(low) + 1, 3)] += part
+    rows = halves.reshape(2, 2, 4).mean(1)
+    return rows @ patch @ rows.T
+
+
+def mirrored_often():
+    """How often a mirrored padding has each element."""
+    counts = np.ones_like(A)
+    counts[[1, -2]] += 1
+    counts[:, 1:3] += counts[:, 1:3]
+    return counts
+
+
+PATCH = IMAGE[:1, :, :4, :4]
+WHOLE = np.array([[0, 0, 0, 3, 3]], np.float32)
+CASES |= {
+    "overlap": (lambda a, b, c: ops.iou(Tensor(BOXES), Tensor(TARGETS)), shares(False)),
+    "covered": (lambda a, b, c: ops.iou(Tensor(BOXES), Tensor(TARGETS), "iof"), shares(True)),
+    "chosen": (lambda a, b, c: chosen(Tensor(SCORED)), [0, 2]),
+    "encoded": (lambda a, b, c: encoded(Tensor(TARGETS[:2]), Tensor(BOXES)), BOXES),
+    "box": (lambda a, b, c: ops.ROIAlign(2, 2, 1.0, 2)(Tensor(PATCH), Tensor(WHOLE)), quarters(PATCH)),
+    "symmetric": (
+        lambda a, b, c: ops.MirrorPad("SYMMETRIC")(a, Tensor(np.array([[2, 1], [0, 3]]))),
+        np.pad(A, ((2, 1), (0, 3)), "symmetric"),
+    ),
+    "gradient-of-mirror": (
+        lambda a, b, c: ms.grad(lambda x: ops.MirrorPad("REFLECT")(x, Tensor(np.array([[1, 1], [2, 0]]))).sum())(a),
+        mirrored_often(),
+    ),
+    "complex": (lambda a, b, c: ops.real(ops.Complex()(a, b) * ops.Complex()(b, a)) + ops.imag(ops.Complex()(a, b)), B),
+}
+
 different = 0
 # From the second time on, MindSpore runs operators that it has planned before, with tensors at other addresses.
 for name, (compute, expected) in [*CASES.items(), *CASES.items(), *CASES.items()]:

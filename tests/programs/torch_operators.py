@@ -508,6 +508,7 @@ for padding in ("zeros", "border", "reflection"):
     for corners in (False, True):
         words = dict(padding_mode=padding, align_corners=corners)
         case(f"grid_sample {words}", lambda x, g, words=words: F.grid_sample(x, g, **words), near(2, 3, 5, 4), near(2, 3, 3, 2, low=-1.4, high=1.4), dtypes=F32)
+        case(f"grid_sample bicubic {words}", lambda x, g, words=words: F.grid_sample(x, g, mode="bicubic", **words), near(2, 3, 5, 4), near(2, 3, 3, 2, low=-1.4, high=1.4), dtypes=F32)
 case("grid_sample nearest", lambda x, g: F.grid_sample(x, g, mode="nearest", align_corners=False), near(2, 3, 5, 4), near(2, 3, 3, 2, **UNIT, grad=False), dtypes=F32)
 for words in ({"align_corners": False}, {"align_corners": True, "padding_mode": "border"}):
     case(f"grid_sample 3d {words}", lambda x, g, words=words: F.grid_sample(x, g, **words), near(2, 3, 4, 5, 4), near(2, 3, 2, 3, 3, low=-1.4, high=1.4), dtypes=F32)
@@ -551,7 +552,16 @@ for name, function in {
     "cumsum": lambda x, y: x.cumsum(1),
 }.items():
     complex_case(name, function)
+# torch_npu has no gradients of some products of complex numbers, and ignores conjugates in the others.
 for name, function in {
+    "mm": lambda x, y: x @ y.t(),
+    "bmm": lambda x, y: torch.stack([x, y]) @ torch.stack([y, x]).mT,
+    "matmul": lambda x, y: torch.stack([x, y]) @ y.t(),
+    "mv": lambda x, y: x @ y[0],
+    "dot": lambda x, y: x[0].dot(y[1]),
+    "linear": lambda x, y: F.linear(x, y, y[:, 0]),
+    "addmm": lambda x, y: torch.addmm(x[:, :3], x, y.t(), beta=2, alpha=3),
+    "real by complex": lambda x, y: torch.complex(x.real, 0 * x.real) @ y.t(),
     "sqrt": lambda x, y: x.sqrt(),
     "log": lambda x, y: (y + 5).log(),
     "sin": lambda x, y: x.sin(),
@@ -560,10 +570,37 @@ for name, function in {
     "in place": lambda x, y: x.clone().mul_(y).add_(1).sub_(y),
     "where": lambda x, y: torch.where(x.real > 0, x, y),
     "fft": lambda x, y: torch.fft.ifft(torch.fft.fft(x) * y),
+    "addmv": lambda x, y: torch.addmv(x[:, 0], x, y[0]),
+    "addr": lambda x, y: torch.addr(x, x[:, 1], y[0]),
+    "without first": lambda x, y: torch.addmm(x[:, :3] * torch.nan, x, y.t(), beta=0),
+    "prod": lambda x, y: x.prod() + y.prod(0),
+    "cumprod": lambda x, y: x.cumprod(1),
 }.items():
     complex_case(name, function, grad=False)
 case("complex parts", lambda a, b: [(x := torch.complex(a, b)).real * 1, x.imag * 1, x.angle(), x == x.conj()], near(3, 4), near(3, 4), dtypes=F32, grad=False)
 case("rotated pairs", lambda x: torch.view_as_real(torch.view_as_complex(x.contiguous()) * torch.polar(torch.ones(6, device=x.device), torch.arange(6.0, device=x.device))), near(4, 6, 2), dtypes=F32, grad=False)
+# torch_npu gives norms and variances of complex numbers the type of complex numbers.
+case("complex spread", lambda a, b: [torch.view_as_real(0j + torch.var(torch.complex(a, b), dim, correction=correction)) for dim, correction in ((0, 1), (1, 0))] + [torch.view_as_real(0j + torch.complex(a, b).std())], near(3, 4), near(3, 4), dtypes=F32, grad=False)
+case("complex norm", lambda a, b: [torch.view_as_real(torch.linalg.vector_norm(torch.complex(a, b), p, 1) + 0j) for p in (1, 2, math.inf)], near(3, 4), near(3, 4), dtypes=F32, grad=False)
+
+
+def spectra(x, points, window=None, **rest):
+    """A transform of windows by words, as pairs of numbers."""
+    # torch_npu 2.7.1 makes windows of integers, which its product with a fraction refuses.
+    window = window and torch.hann_window(window).to(x.device)
+    return torch.view_as_real(torch.stft(x, points, window=window, return_complex=True, **rest))
+
+
+for name, rest in {
+    "plain": {},
+    "window": {"window": 16},
+    "narrow": {"window": 10, "win_length": 10, "hop_length": 3},
+    "width": {"win_length": 6, "hop_length": 5},
+    "all": {"onesided": False, "normalized": True, "center": False},
+}.items():
+    case(f"stft {name}", lambda x, rest=rest: spectra(x, 16, **rest), near(2, 60), dtypes=F32, grad=False)
+case("stft signal", lambda x: spectra(x, 9), near(50), dtypes=F32, grad=False)
+case("istft", lambda x: torch.istft(torch.stft(x, 16, window=(w := torch.hann_window(16).to(x.device)), return_complex=True), 16, window=w), near(2, 60), dtypes=F32, grad=False)
 case("rfft", lambda x: torch.view_as_real(torch.fft.rfft(x)).pow(2).sum(-1), near(4, 16), dtypes=F32)
 
 # Layers with a state.

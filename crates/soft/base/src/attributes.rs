@@ -47,6 +47,14 @@ impl Attributes {
         }
     }
 
+    /// Some numbers, or none.
+    pub fn floats(&self, name: &str) -> Vec<f64> {
+        match self.get(name) {
+            Some(Attribute::Floats(values)) => values.iter().copied().map(f64::from).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// A text, or none.
     pub fn text(&self, name: &str) -> &str {
         match self.get(name) {

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::complex::ComplexRows;
 use super::data_type::{DataType, ScalarValue};
 use super::elementwise::{self, ElementMap};
 use super::objects;
@@ -28,6 +29,8 @@ pub struct Call {
     pub steps: Vec<OperatorStep>,
     /// Which numbers of complex tensors the work is about.
     pub part: Option<ComplexPart>,
+    /// How rows of complex numbers are reduced. Tensors are taken by their real parts then.
+    pub rows: Option<ComplexRows>,
     /// Whether there was a complex tensor or number that work on real numbers has no part of.
     pub met_complex: AtomicBool,
     /// Whether an output has its shape only when the work is done.

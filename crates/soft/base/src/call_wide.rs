@@ -215,6 +215,9 @@ impl Call {
         let operations = input.elements() as u64;
         let number = outputs.len();
         let input = input.with_last(dimensions);
+        if let Some(way) = self.rows {
+            return self.reduce_complex(way, &input, length, &outputs, compute);
+        }
         self.dense(
             vec![input],
             outputs,

@@ -1,6 +1,11 @@
 //! Operators on complex numbers. A row of a table is about real numbers. Where it meets a complex tensor or number, this module
-//! describes the work instead: by a formula of complex numbers, or by the row itself, once for the real parts and once for the
-//! imaginary ones.
+//! describes the work instead: by a formula of complex numbers, by the row itself, once for the real parts and once for the
+//! imaginary ones, by products of the parts, or by a reduction of both.
+
+mod products;
+mod rows;
+
+pub use rows::ComplexRows;
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use std::sync::atomic::Ordering;
@@ -309,7 +314,15 @@ pub fn described(
         let Some((out, inputs)) = handles.split_last() else {
             return refuse("the operator has no output");
         };
+        let inputs = inputs.iter().copied().map(FormulaSource::Handle).collect();
         return elements(call, formula, inputs, (*out, ArgumentRole::Output));
+    }
+    if let Some(product) = products::find(name) {
+        return products::describe(call, product, handles);
+    }
+    if let Some(rows) = rows::find(name) {
+        (call.part, call.rows) = (Some(ComplexPart::Real), Some(rows));
+        return row(call);
     }
     let plain = name.replacen("Inplace", "", 1);
     if let Some(formula) = find(FORMULAS, &plain) {
@@ -337,7 +350,29 @@ fn in_place(call: &mut Call, formula: ComplexFormula, handles: &[usize]) -> Outc
     let Some(first) = handles.first() else {
         return refuse("the operator has no output");
     };
-    elements(call, formula, handles, (*first, ArgumentRole::InPlace))
+    let inputs = handles.iter().copied().map(FormulaSource::Handle).collect();
+    elements(call, formula, inputs, (*first, ArgumentRole::InPlace))
+}
+
+/// Where the numbers of a formula come from.
+enum FormulaSource {
+    /// A tensor or a number of the program.
+    Handle(usize),
+    /// The parts of a tensor: one if it is real.
+    Parts(Vec<Operand>),
+    Number(Complex),
+}
+
+impl FormulaSource {
+    fn taken(self, call: &mut Call) -> Outcome<Self> {
+        Ok(match self {
+            Self::Handle(handle) => match objects::scalar(handle) {
+                Ok(value) => Self::Number(Complex::of(value)),
+                Err(_) => Self::Parts(parts(call, handle, ArgumentRole::Input)?),
+            },
+            taken => taken,
+        })
+    }
 }
 
 /// A parameter of a formula: a number, or the places of the parts among the tensors that are read.
@@ -350,19 +385,22 @@ enum FormulaInput {
 fn elements(
     call: &mut Call,
     formula: ComplexFormula,
-    inputs: &[usize],
+    inputs: Vec<FormulaSource>,
     (out, role): (usize, ArgumentRole),
 ) -> Outcome {
     let out = parts(call, out, role)?;
     let shape = out[0].view.shape.clone();
     let (mut given, mut read) = (Vec::new(), Vec::new());
     let mut whole = Some(Vec::new());
-    for handle in inputs {
-        if let Ok(value) = objects::scalar(*handle) {
-            given.push(FormulaInput::Number(Complex::of(value)));
-            continue;
-        }
-        let parts = parts(call, *handle, ArgumentRole::Input)?;
+    for source in inputs {
+        let parts = match source.taken(call)? {
+            FormulaSource::Parts(parts) => parts,
+            FormulaSource::Number(value) => {
+                given.push(FormulaInput::Number(value));
+                continue;
+            }
+            FormulaSource::Handle(_) => return refuse("a parameter is no tensor"),
+        };
         given.push(FormulaInput::Tensor(
             read.len(),
             (parts.len() > 1).then_some(read.len() + 1),
@@ -403,7 +441,7 @@ fn elements(
 }
 
 /// The parts of a tensor: one if it is real.
-fn parts(call: &mut Call, handle: usize, role: ArgumentRole) -> Outcome<Vec<Operand>> {
+pub fn parts(call: &mut Call, handle: usize, role: ArgumentRole) -> Outcome<Vec<Operand>> {
     let is_complex = objects::tensor(handle)?.layout().is_complex();
     let wanted = if is_complex { &BOTH[..] } else { &BOTH[..1] };
     let mut found = Vec::new();

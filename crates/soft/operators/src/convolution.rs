@@ -36,6 +36,30 @@ impl Windows {
         (0..count(&self.kernel)).map(each).collect()
     }
 
+    /// The elements that a window spans in a dimension.
+    fn span(&self, at: usize) -> i64 {
+        ((self.kernel[at] - 1) * self.dilation[at] + 1) as i64
+    }
+
+    /// The padding without which the places do not fit into a dimension.
+    pub(super) fn needed(&self, at: usize) -> i64 {
+        let steps = (self.places[at].max(1) - 1) * self.stride[at];
+        steps as i64 + self.span(at) - self.image[at] as i64
+    }
+
+    /// Refuses another number of places than a padding in pairs gives. The last step may leave the image.
+    pub(super) fn check(&self, pairs: &[i64]) -> Outcome {
+        let fits = pairs.chunks(2).enumerate().all(|(at, pair)| {
+            let room = self.image[at] as i64 + pair.iter().sum::<i64>() - self.span(at);
+            let (stride, places) = (self.stride[at] as i64, self.places[at] as i64);
+            (room / stride + 1..=(room + stride - 1) / stride + 1).contains(&places)
+        });
+        require(
+            fits,
+            "the output has not the shape that the attribute pads gives, in the order above, below, left, right",
+        )
+    }
+
     fn at(&self, within: &[usize], place: &[usize], distances: &[usize]) -> Option<usize> {
         let mut found = 0;
         for dimension in 0..self.image.len() {
@@ -233,11 +257,36 @@ fn batched(x: &Operand, rank: usize) -> Operand {
     }
 }
 
+/// Where the padding of a convolution comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum PaddingSource {
+    Numbers,
+    /// As many places as steps fit into the image. An odd rest is behind it, or in front.
+    Same {
+        rest_in_front: bool,
+    },
+    Valid,
+}
+
+impl PaddingSource {
+    /// By the attribute `auto_pad`.
+    pub(super) fn of(text: &str) -> Self {
+        match text {
+            "SAME_UPPER" | "SAME_LOWER" => Self::Same {
+                rest_in_front: text == "SAME_LOWER",
+            },
+            "VALID" => Self::Valid,
+            _ => Self::Numbers,
+        }
+    }
+}
+
 /// Parameters from the arrays of a convolution.
 pub(super) struct ConvolutionArrays {
     pub(super) stride: Vec<i64>,
     pub(super) padding: Vec<i64>,
     pub(super) dilation: Vec<i64>,
+    pub(super) source: PaddingSource,
 }
 
 impl ConvolutionArrays {
@@ -246,7 +295,26 @@ impl ConvolutionArrays {
             stride: objects::integers(stride)?,
             padding: objects::integers(padding)?,
             dilation: objects::integers(dilation)?,
+            source: PaddingSource::Numbers,
         })
+    }
+
+    /// The padding in front of each dimension. Numbers in pairs are those in front of and behind one, and decide the places.
+    fn front(&self, windows: &Windows) -> Outcome<Vec<i64>> {
+        let rank = windows.image.len();
+        match self.source {
+            PaddingSource::Valid => Ok(vec![0; rank]),
+            PaddingSource::Same { rest_in_front } => {
+                let needed = (0..rank).map(|at| windows.needed(at));
+                let rest = i64::from(rest_in_front);
+                Ok(needed.map(|it| (it.max(0) + rest) / 2).collect())
+            }
+            PaddingSource::Numbers if self.padding.len() == 2 * rank && rank > 1 => {
+                windows.check(&self.padding)?;
+                Ok(self.padding.iter().step_by(2).copied().collect())
+            }
+            PaddingSource::Numbers => Ok(each_of(&self.padding, rank, 0)),
+        }
     }
 
     /// `image` and `places` are what windows move over and what there is one of per window.
@@ -262,24 +330,21 @@ impl ConvolutionArrays {
             image.rank() == rank + 2 && places.rank() == rank + 2 && groups > 0,
             "the shapes do not fit a convolution",
         )?;
-        let padding = match self.padding.len() == 2 * rank && rank > 1 {
-            true => self.padding.iter().step_by(2).copied().collect(),
-            false => each_of(&self.padding, rank, 0),
-        };
         let sizes = |given: &[i64]| {
             each_of(given, rank, 1)
                 .iter()
                 .map(|it| (*it).max(1) as usize)
                 .collect()
         };
-        let windows = Windows {
+        let mut windows = Windows {
             kernel: weight.shape()[2..].to_vec(),
             stride: sizes(&self.stride),
-            padding,
+            padding: Vec::new(),
             dilation: sizes(&self.dilation),
             image: image.shape()[2..].to_vec(),
             places: places.shape()[2..].to_vec(),
         };
+        windows.padding = self.front(&windows)?;
         let groups = groups as usize;
         let found = Convolution {
             batch: image.shape()[0],

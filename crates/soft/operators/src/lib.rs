@@ -37,6 +37,7 @@ mod resize;
 mod sampling;
 mod shapes;
 mod sorting;
+mod spectra;
 mod sync_norms;
 #[cfg(test)]
 mod tables;

@@ -2,6 +2,7 @@
 //! MindSpore for some, ONNX Runtime for all.
 
 mod batch_norms;
+mod boxes;
 mod dropout;
 mod elements;
 mod gradients;
@@ -35,6 +36,7 @@ type NamedOperator = (&'static str, OperatorFn);
 /// The operators, by kind.
 const GROUPS: &[&[NamedOperator]] = &[
     batch_norms::OPERATORS,
+    boxes::OPERATORS,
     dropout::OPERATORS,
     elements::OPERATORS,
     elements::WITH_ATTRIBUTES,

@@ -39,6 +39,17 @@ impl LayerLengths {
         self.batch * self.hidden
     }
 
+    /// Refuses weights and first states of other sizes, such as those of a layer that projects its state.
+    fn check(&self, weights: &[&Operand], states: [&Operand; 2]) -> Outcome {
+        let given: usize = weights.iter().map(|it| it.elements()).sum();
+        let fits = given == 4 * self.hidden * (self.input + self.hidden)
+            && states.iter().all(|it| it.elements() == self.states());
+        require(
+            fits,
+            "the weights or states do not fit the layer; a projection of its state is not supported",
+        )
+    }
+
     /// Multiplications and additions of all times with this number of gates.
     pub(super) fn operations(&self, gates: usize) -> u64 {
         let weights = (self.input + self.hidden) * gates * self.hidden;
@@ -280,6 +291,9 @@ pub(super) fn lstm(call: &mut Call, all: &Arguments<'_>, parts: usize) -> Outcom
     let mask = places.maybe(mask.filter(|it| it.rank() > 0));
     let hidden = places.add(call.input(all.input(3 + parts))?);
     let cell = places.add(call.input(all.input(4 + parts))?);
+    let taken = |at: usize| &places.all[at];
+    let weights_given: Vec<_> = matrices.iter().map(|at| taken(*at)).collect();
+    lengths.check(&weights_given, [taken(hidden), taken(cell)])?;
     let (backwards, order) = (is_backwards(all), GateOrder::of(all, parts));
     let operations = lengths.operations(4);
     call.dense(
@@ -320,6 +334,9 @@ pub(super) fn lstm_gradient(call: &mut Call, all: &Arguments<'_>, parts: usize) 
         stored.push(places.add(call.input(all.input(index))?));
     }
     let lengths = LayerLengths::new(&x, &places.all[stored[0]])?;
+    let taken = |at: usize| &places.all[at];
+    let weights_given: Vec<_> = matrices.iter().map(|at| taken(*at)).collect();
+    lengths.check(&weights_given, [taken(stored[1]), taken(stored[2])])?;
     let mask = call.optional(all.input(BEHIND + 13))?;
     let mask = places.maybe(mask.filter(|it| it.rank() > 0));
     let outputs = all.written(call)?;

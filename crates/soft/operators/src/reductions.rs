@@ -6,6 +6,7 @@ use softacl_base::by_kind;
 use softacl_base::call::Call;
 use softacl_base::call_wide::HostNumber;
 use softacl_base::code::Outcome;
+use softacl_base::complex::ComplexRows;
 use softacl_base::dense::dimensions;
 use softacl_base::number::Number;
 use softacl_base::operand::Operand;
@@ -256,6 +257,14 @@ pub(super) fn sums_so_far(call: &mut Call, x: &Operand, along: i64, out: Operand
 }
 
 fn products_so_far(call: &mut Call, x: &Operand, along: i64, out: Operand) -> Outcome {
+    if call.rows == Some(ComplexRows::Product) {
+        require(
+            out.shape() == x.shape(),
+            "the output's shape is not the input's",
+        )?;
+        let (last, length) = x.rows_along(along)?;
+        return call.complex_products_so_far(&x.with_last(&last), length, &out.with_last(&last));
+    }
     by_kind!(x.is_float() || out.is_float(), C => scan(call, x, along, vec![out], |row: &[C], out| {
         running(row, out, C::times);
     }))

@@ -11,9 +11,16 @@ use softacl_base::status::{refuse, require};
 /// How a place between elements, or outside of the image, is read.
 #[derive(Clone, Copy)]
 struct SamplingMethod {
-    nearest: bool,
+    interpolation: SamplingInterpolation,
     padding: SamplingPadding,
     corners: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SamplingInterpolation {
+    Linear,
+    Nearest,
+    Cubic,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,26 +40,38 @@ impl SamplingMethod {
             1 => SamplingPadding::Border,
             _ => SamplingPadding::Reflection,
         };
-        match interpolation {
-            0 | 1 => Ok(Self {
-                nearest: interpolation == 1,
-                padding,
-                corners,
-            }),
-            _ => refuse("softacl samples images bilinearly or by the nearest element only"),
-        }
+        let interpolation = match interpolation {
+            0 => SamplingInterpolation::Linear,
+            1 => SamplingInterpolation::Nearest,
+            2 => SamplingInterpolation::Cubic,
+            _ => return refuse("there is no such interpolation"),
+        };
+        Ok(Self {
+            interpolation,
+            padding,
+            corners,
+        })
     }
 
-    /// The place in a dimension of the image for a number from -1 to 1, and how it grows with that.
-    fn place(self, number: f64, length: usize) -> (f64, f64) {
+    /// The place in a dimension of the image for a number from -1 to 1, and how it grows with that. It may be outside.
+    fn unpadded(self, number: f64, length: usize) -> (f64, f64) {
         let last = length as f64 - 1.0;
-        let (place, growth) = match self.corners {
+        match self.corners {
             true => ((number + 1.0) / 2.0 * last, last / 2.0),
             false => (
                 ((number + 1.0) * length as f64 - 1.0) / 2.0,
                 length as f64 / 2.0,
             ),
-        };
+        }
+    }
+
+    /// As `unpadded`, moved into the image as the padding has it.
+    fn place(self, number: f64, length: usize) -> (f64, f64) {
+        self.padded(self.unpadded(number, length), length)
+    }
+
+    fn padded(self, (place, growth): (f64, f64), length: usize) -> (f64, f64) {
+        let last = length as f64 - 1.0;
         let within = |place: f64, growth: f64| match place {
             place if place <= 0.0 => (0.0, 0.0),
             place if place >= last => (last, 0.0),
@@ -87,18 +106,50 @@ impl SamplingMethod {
     }
 
     fn parts(self, number: f64, length: usize) -> Vec<SampleTap> {
-        let (place, growth) = self.place(number, length);
         let inside = |at: f64| (at >= 0.0 && at < length as f64).then_some(at as usize);
-        if self.nearest {
-            // Halves go to the even neighbour.
-            return vec![(inside(place.round_ties_even()), 1.0, 0.0)];
-        }
+        let (place, growth) = self.place(number, length);
         let (first, part) = (place.floor(), place - place.floor());
-        vec![
-            (inside(first), 1.0 - part, -growth),
-            (inside(first + 1.0), part, growth),
-        ]
+        match self.interpolation {
+            // Halves go to the even neighbour.
+            SamplingInterpolation::Nearest => {
+                vec![(inside(place.round_ties_even()), 1.0, 0.0)]
+            }
+            SamplingInterpolation::Linear => vec![
+                (inside(first), 1.0 - part, -growth),
+                (inside(first + 1.0), part, growth),
+            ],
+            SamplingInterpolation::Cubic => self.cubic(number, length).to_vec(),
+        }
     }
+
+    /// Four elements around a place. The padding moves each of them, not the place.
+    fn cubic(self, number: f64, length: usize) -> [SampleTap; 4] {
+        let (place, growth) = self.unpadded(number, length);
+        let (first, part) = (place.floor(), place - place.floor());
+        [-1.0, 0.0, 1.0, 2.0].map(|step| {
+            let (at, _) = self.padded((first + step, 0.0), length);
+            let element = (at >= 0.0 && at < length as f64).then_some(at.round() as usize);
+            let (weight, slope) = cubic_weight(part - step);
+            (element, weight, slope * growth)
+        })
+    }
+}
+
+/// The weight of an element at a distance of up to 2, and how it grows with the distance.
+fn cubic_weight(distance: f64) -> (f64, f64) {
+    const SHARPNESS: f64 = -0.75;
+    let (x, direction) = (distance.abs(), distance.signum());
+    let (weight, slope) = match x <= 1.0 {
+        true => (
+            ((SHARPNESS + 2.0) * x - (SHARPNESS + 3.0)) * x * x + 1.0,
+            (3.0 * (SHARPNESS + 2.0) * x - 2.0 * (SHARPNESS + 3.0)) * x,
+        ),
+        false => (
+            SHARPNESS * (((x - 5.0) * x + 8.0) * x - 4.0),
+            SHARPNESS * ((3.0 * x - 10.0) * x + 8.0),
+        ),
+    };
+    (weight, slope * direction)
 }
 
 /// Lengths of the images and of the grid. An image of two dimensions has a depth of 1.

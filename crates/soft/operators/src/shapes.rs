@@ -120,6 +120,8 @@ fn in_front(padding: &[i64], rank: usize) -> Vec<i64> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum EdgeMode {
     Mirrored,
+    /// As mirrored, with the element at the edge twice.
+    Doubled,
     Repeated,
 }
 
@@ -137,7 +139,9 @@ pub(super) fn edges(
             EdgeMode::Repeated => place.clamp(0, last.max(0)),
             EdgeMode::Mirrored if place < 0 => -place,
             EdgeMode::Mirrored if place > last => 2 * last - place,
-            EdgeMode::Mirrored => place,
+            EdgeMode::Doubled if place < 0 => -place - 1,
+            EdgeMode::Doubled if place > last => 2 * last - place + 1,
+            EdgeMode::Mirrored | EdgeMode::Doubled => place,
         };
         usize::try_from(place)
             .ok()

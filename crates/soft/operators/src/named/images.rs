@@ -1,7 +1,8 @@
 //! Convolutions and pools.
 
 use super::NamedOperator;
-use crate::convolution::{self, ConvolutionArrays};
+use super::layers::windows_of;
+use crate::convolution::{self, ConvolutionArrays, PaddingSource};
 use crate::pooling::{self, MeanDivisor};
 use crate::resize::{ResizeMethod, resized, resized_back};
 use softacl_base::arguments::Arguments;
@@ -34,12 +35,14 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     }),
     ("AvgPoolV2", |call, all| {
         let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
-        let means = pooling::average(&all.pool(2)?, &x, &out, all.divisor(), 2)?;
+        let arrays = windows_of(all, &x, &out)?;
+        let means = pooling::average(&arrays, &x, &out, all.divisor(), 2)?;
         pooling::means(call, x, out, means, 2)
     }),
     ("AvgPoolV2Grad", |call, all| {
         let (grad, out) = (call.input(all.input(1))?, call.output(all.output())?);
-        let means = pooling::average(&all.pool(2)?, &out, &grad, all.divisor(), 2)?;
+        let arrays = windows_of(all, &out, &grad)?;
+        let means = pooling::average(&arrays, &out, &grad, all.divisor(), 2)?;
         pooling::means_back(call, grad, out, means, 2)
     }),
     ("Conv2D", |call, all| convolved(call, all, 2)),
@@ -64,13 +67,13 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     ("Im2col", im2col),
     ("MaxPoolGradWithArgmaxV1", |call, all| {
         let (x, grad) = (call.input(all.input(0))?, call.input(all.input(1))?);
-        let windows = pooling::by_window(&all.pool(1)?.windows(&x, &grad, 2)?);
+        let windows = pooling::by_window(&all.pool()?.windows(&x, &grad, 2)?);
         let out = call.output(all.output())?;
         pooling::max_pool_back(call, [grad, x], windows, out, 2)
     }),
     ("MaxPoolWithArgmaxV1", |call, all| {
         let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
-        let windows = pooling::by_window(&all.pool(1)?.windows(&x, &out, 2)?);
+        let windows = pooling::by_window(&all.pool()?.windows(&x, &out, 2)?);
         pooling::max_pool(call, x, windows, [Some(out), None], 2)
     }),
     // The second input is the size, or an image of the size.
@@ -118,6 +121,7 @@ fn im2col(call: &mut Call, all: &Arguments<'_>) -> Outcome {
         stride: numbers("strides"),
         padding: numbers("pads"),
         dilation: numbers("dilations"),
+        source: PaddingSource::Numbers,
     };
     convolution::columns(
         call,
@@ -172,7 +176,7 @@ trait Meanings {
     fn solid_divisor(&self) -> MeanDivisor;
     fn resize(&self, ways: [ResizeMethod; 3]) -> ResizeMethod;
     fn groups(&self) -> i64;
-    fn pool(&self, at: usize) -> Outcome<pooling::PoolingArrays>;
+    fn pool(&self) -> Outcome<pooling::PoolingArrays>;
     fn divisor(&self) -> MeanDivisor;
     fn given(&self, rank: usize) -> ConvolutionArrays;
 }
@@ -220,31 +224,19 @@ impl Meanings for Arguments<'_> {
         self.attributes.integer("groups", 1)
     }
 
-    /// How the windows of a pool move; `at` is where the dimensions of the image begin.
-    fn pool(&self, at: usize) -> Outcome<pooling::PoolingArrays> {
+    /// How the windows of a pool move that keeps the places of maxima. The dimensions of the image are behind the batch.
+    fn pool(&self) -> Outcome<pooling::PoolingArrays> {
         let inner = |name: &str| -> Vec<i64> {
             let all = self.attributes.integers(name);
-            all.get(at..at + 2).unwrap_or(&all).to_vec()
+            all.get(1..3).unwrap_or(&all).to_vec()
         };
         let kernel = inner("ksize");
         require(kernel.len() == 2, "there is no window")?;
         Ok(pooling::PoolingArrays {
             kernel,
             stride: inner("strides"),
-            // Of means: above, below, left and right.
-            padding: match at {
-                1 => inner("pads"),
-                _ => self
-                    .attributes
-                    .integers("pads")
-                    .into_iter()
-                    .step_by(2)
-                    .collect(),
-            },
-            dilation: match at {
-                1 => inner("dilation"),
-                _ => Vec::new(),
-            },
+            padding: inner("pads"),
+            dilation: inner("dilation"),
         })
     }
 
@@ -263,6 +255,7 @@ impl Meanings for Arguments<'_> {
             stride: inner("strides"),
             padding: self.attributes.integers("pads"),
             dilation: inner("dilations"),
+            source: PaddingSource::of(self.attributes.text("auto_pad")),
         }
     }
 }

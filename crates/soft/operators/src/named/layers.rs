@@ -79,14 +79,7 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     // The padding is a word, or four numbers: above, below, left and right.
     ("MaxPoolV3", |call, all| {
         let (x, out) = (image(all, call.input(all.input(0))?)?, output(call, all)?);
-        let mut given = by_word(all, &x, &out)?;
-        if all.attributes.integer("global_pooling", 0) != 0 {
-            given.kernel = x.shape()[2..].iter().map(|it| *it as i64).collect();
-            given.padding = vec![0, 0];
-        } else if all.attributes.text("padding_mode") == "CALCULATED" {
-            let pads = all.attributes.integers("pads");
-            given.padding = pads.into_iter().step_by(2).collect();
-        }
+        let given = windows_of(all, &x, &out)?;
         let windows = pooling::by_window(&given.windows(&x, &out, 2)?);
         pooling::max_pool(call, x, windows, [Some(out), None], 2)
     }),
@@ -115,6 +108,34 @@ fn output(call: &mut Call, all: &Arguments<'_>) -> Outcome<Operand> {
     image(all, call.output(all.output())?)
 }
 
+/// How the windows of a pool move, with a padding by a word, or by numbers: above, below, left and right.
+pub(super) fn windows_of(
+    all: &Arguments<'_>,
+    image: &Operand,
+    places: &Operand,
+) -> Outcome<PoolingArrays> {
+    let mut given = by_word(all, image, places)?;
+    if all.attributes.integer("global_pooling", 0) != 0 {
+        given.kernel = image.shape()[2..].iter().map(|it| *it as i64).collect();
+        given.padding = vec![0, 0];
+    } else if is_calculated(all) {
+        let pads = all.attributes.integers("pads");
+        if pads.len() == 4 {
+            given.windows(image, places, 2)?.check(&pads)?;
+        }
+        given.padding = pads.into_iter().step_by(2).collect();
+    }
+    Ok(given)
+}
+
+/// Whether the padding is in numbers: so the word says, or there are numbers and no word.
+fn is_calculated(all: &Arguments<'_>) -> bool {
+    match ["padding", "padding_mode"].map(|it| all.attributes.text(it)) {
+        ["", ""] => !all.attributes.integers("pads").is_empty(),
+        [_, mode] => mode == "CALCULATED",
+    }
+}
+
 /// How the windows of a pool move. The word `SAME` means as many places as steps fit into the image, with half of the padding
 /// in front.
 fn by_word(all: &Arguments<'_>, image: &Operand, places: &Operand) -> Outcome<PoolingArrays> {
@@ -134,7 +155,8 @@ fn by_word(all: &Arguments<'_>, image: &Operand, places: &Operand) -> Outcome<Po
             };
             [0, 1].map(|at| needed(at).max(0) / 2).to_vec()
         }
-        ["VALID", _] | [_, "VALID" | "CALCULATED"] => vec![0, 0],
+        ["VALID", _] | [_, "VALID"] => vec![0, 0],
+        _ if is_calculated(all) => vec![0, 0],
         _ => return refuse("a pool has no padding by a word"),
     };
     Ok(PoolingArrays {

@@ -6,8 +6,9 @@ use crate::indices::{gathered, indexed_by, one_hot, rows as picked_rows, scatter
 use crate::shapes::{self, EdgeMode, arranged, edges, flipped, gathered_back, halves, joined};
 use crate::sorting::sorted;
 use softacl_base::arguments::Arguments;
-use softacl_base::call::Call;
+use softacl_base::call::{ArgumentRole, Call};
 use softacl_base::code::Outcome;
+use softacl_base::complex::parts;
 use softacl_base::dense::dimension;
 use softacl_base::formula::{float, number};
 use softacl_base::operand::Operand;
@@ -18,6 +19,18 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     ("BroadcastTo", broadcast),
     ("BroadcastToD", broadcast),
     ("Cast", same),
+    // The real and the imaginary parts.
+    ("Complex", |call, all| {
+        let inputs = [all.operand(call, 0)?, all.operand(call, 1)?];
+        let out = parts(call, all.output(), ArgumentRole::Output)?;
+        require(out.len() == 2, "the output is not complex")?;
+        for (input, out) in inputs.iter().zip(&out) {
+            call.each(number(|[x]| x, |[x]| x), [input], out)?;
+        }
+        Ok(())
+    }),
+    ("CustImag", |call, all| part(call, all, 1)),
+    ("CustReal", |call, all| part(call, all, 0)),
     ("ConcatD", |call, all| {
         let mut parts = Vec::new();
         for index in 0..all.inputs.len() {
@@ -71,6 +84,16 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
             parts.push(part.seen(part.view.clone().with_dimension(along)));
         }
         joined(call, parts, along, &out)
+    }),
+    ("MirrorPad", |call, all| {
+        let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        let from = edges(front(all, x.rank())?, x.shape(), mirror(all)?);
+        arranged(call, &x, &out, from)
+    }),
+    ("MirrorPadGrad", |call, all| {
+        let (grad, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        let from = edges(front(all, out.rank())?, out.shape(), mirror(all)?);
+        gathered_back(call, &grad, &out, from)
     }),
     // The padding begins with the first dimension, in pairs.
     ("PadV3", |call, all| {
@@ -185,6 +208,16 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     }),
 ];
 
+/// One part of complex numbers.
+fn part(call: &mut Call, all: &Arguments<'_>, part: usize) -> Outcome {
+    let parts = parts(call, all.input(0), ArgumentRole::Input)?;
+    let out = call.output(all.output())?;
+    let Some(part) = parts.get(part) else {
+        return refuse("the input is not complex");
+    };
+    call.each(number(|[x]| x, |[x]| x), [part], &out)
+}
+
 /// The padding in front of each dimension.
 fn front(all: &Arguments<'_>, rank: usize) -> Outcome<Vec<i64>> {
     let paddings = all.integers(1);
@@ -206,6 +239,14 @@ fn edge(all: &Arguments<'_>) -> Outcome<Option<EdgeMode>> {
         "edge" => Ok(Some(EdgeMode::Repeated)),
         "reflect" => Ok(Some(EdgeMode::Mirrored)),
         _ => refuse("PadV3 has no such mode"),
+    }
+}
+
+fn mirror(all: &Arguments<'_>) -> Outcome<EdgeMode> {
+    match all.attributes.text("mode") {
+        "REFLECT" => Ok(EdgeMode::Mirrored),
+        "SYMMETRIC" => Ok(EdgeMode::Doubled),
+        _ => refuse("MirrorPad has no such mode"),
     }
 }
 

@@ -603,6 +603,65 @@ case("stft signal", lambda x: spectra(x, 9), near(50), dtypes=F32, grad=False)
 case("istft", lambda x: torch.istft(torch.stft(x, 16, window=(w := torch.hann_window(16).to(x.device)), return_complex=True), 16, window=w), near(2, 60), dtypes=F32, grad=False)
 case("rfft", lambda x: torch.view_as_real(torch.fft.rfft(x)).pow(2).sum(-1), near(4, 16), dtypes=F32)
 
+# Functions of torch_npu, compared with the same of plain functions.
+def fused(name, own, plain, *arguments, **rest):
+    case(name, lambda *given: (own if given[0].device.type == "npu" else plain)(*given), *arguments, dtypes=F32, **rest)
+
+
+def turned(x):
+    return torch.cat((-x.chunk(2, -1)[1], x.chunk(2, -1)[0]), -1)
+
+
+def turned_neighbours(x):
+    pairs = x.unflatten(-1, (-1, 2))
+    return torch.stack((-pairs[..., 1], pairs[..., 0]), -1).flatten(-2)
+
+
+def rms_sum(x, y, weight):
+    rstd = ((x + y).pow(2).mean(-1, keepdim=True) + 1e-6).rsqrt()
+    return (x + y) * rstd * weight, rstd, x + y
+
+
+def restored(x, shares, own):
+    """Tokens in the order of their experts, and back."""
+    experts = torch.tensor([[2, 0], [1, 2], [0, 1], [2, 1]], device=x.device, dtype=torch.int32)
+    if not own:
+        return (x[:, None] * shares[..., None]).sum(1)
+    rows, order = torch_npu.npu_moe_token_permute(x, experts)
+    return torch_npu.npu_moe_token_unpermute(rows, order, shares)
+
+
+fused("sum and norm", torch_npu.npu_add_rms_norm, rms_sum, near(3, 5, 8), near(3, 5, 8), near(8), grad=False)
+fused(
+    "sum and layer norm",
+    lambda x, y, *rest: torch_npu.npu_add_layer_norm(x, y, *rest, 1e-5, True)[::3],
+    lambda x, y, *rest: (F.layer_norm(x + y, (8,), *rest), x + y),
+    *[near(3, 5, 8), near(3, 5, 8), near(8), near(8)],
+    grad=False,
+)
+for mode, turn in (("half", turned), ("interleave", turned_neighbours)):
+    fused(
+        f"rotary {mode}",
+        lambda x, c, s, mode=mode: torch_npu.npu_rotary_mul(x, c, s, mode),
+        lambda x, c, s, turn=turn: x * c + turn(x) * s,
+        *[near(2, 3, 4, 64), near(1, 3, 1, 64), near(1, 3, 1, 64)],
+    )
+fused(
+    "rotary of both",
+    lambda q, k, c, s: torch_npu.npu_apply_rotary_pos_emb(q.clone(), k.clone(), c, s, "BSH"),
+    lambda q, k, c, s: (q * c + turned(q) * s, k * c + turned(k) * s),
+    *[near(2, 3, 4, 128), near(2, 3, 1, 128), near(2, 3, 1, 128), near(2, 3, 1, 128)],
+    grad=False,
+)
+fused(
+    "chosen experts",
+    lambda x: torch_npu.npu_moe_gating_top_k_softmax(x, None, 2)[0],
+    lambda x: x.softmax(-1).topk(2).values,
+    near(6, 8),
+    grad=False,
+)
+fused("tokens by expert", lambda x, p: restored(x, p, True), lambda x, p: restored(x, p, False), near(4, 8), near(4, 2), grad=False)
+
 # Layers with a state.
 STATE = [near(6, 4, 3), near(1, 4, 5), near(1, 4, 5)]
 WEIGHTS = [near(20, 3, **UNIT), near(20, 5, **UNIT), near(20, **UNIT), near(20, **UNIT)]

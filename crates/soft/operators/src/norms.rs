@@ -98,6 +98,43 @@ operators! {
             vec![result, factors]
         })
     };
+    // The sum of two tensors, and its norm.
+    aclnnAddRmsNorm |call, a: Input, b: Input, weight: Input, eps: f64, out: Output, rstd: Output, sum: Output| {
+        let length = weight.elements().max(1);
+        let operations = 6 * a.elements() as u64;
+        call.dense(vec![a, b, weight], vec![out, rstd, sum], operations, move |values: &[Vec<f64>]| {
+            let sums: Vec<f64> = values[0].iter().zip(&values[1]).map(|(a, b)| a + b).collect();
+            let (mut result, mut factors) = (Vec::new(), Vec::new());
+            for row in sums.chunks(length) {
+                let squares: f64 = row.iter().map(|it| it * it).sum();
+                let factor = (squares / length as f64 + eps).sqrt().recip();
+                result.extend(row.iter().zip(&values[2]).map(|(x, weight)| x * factor * weight));
+                factors.push(factor);
+            }
+            vec![result, factors, sums]
+        })
+    };
+    aclnnAddLayerNorm |call, a: Input, b: Input, weight: Input, shift: Input, bias: Optional, eps: f64, _wants_sum: bool, out: Output, mean: Wanted, rstd: Wanted, sum: Wanted| {
+        let length = weight.elements().max(1);
+        let operations = 8 * a.elements() as u64;
+        let inputs = [a, b, weight, shift].into_iter().chain(bias).collect();
+        partly(call, inputs, vec![Some(out), mean, rstd, sum], operations, move |values: &[Vec<f64>]| {
+            let mut sums: Vec<f64> = values[0].iter().zip(&values[1]).map(|(a, b)| a + b).collect();
+            if let Some(bias) = values.get(4) {
+                let repeated = bias.iter().cycle();
+                sums.iter_mut().zip(repeated).for_each(|(sum, bias)| *sum += bias);
+            }
+            let (mut result, mut means, mut factors) = (Vec::new(), Vec::new(), Vec::new());
+            for row in sums.chunks(length) {
+                let (mean, factor) = statistics(row, eps);
+                let each = row.iter().zip(&values[2]).zip(&values[3]);
+                result.extend(each.map(|((x, weight), shift)| (x - mean) * factor * weight + shift));
+                means.push(mean);
+                factors.push(factor);
+            }
+            vec![result, means, factors, sums]
+        })
+    };
     aclnnRmsNormGrad |call, grad: In, x: In, rstd: In, weight: Input, grad_x: Output, grad_weight: Output| {
         let inputs = vec![call.input(grad)?, call.input(x)?, call.input(rstd)?, weight];
         let outputs = vec![grad_x, grad_weight];

@@ -38,11 +38,14 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
     if call.is(Fact::Profiles) {
         hardware::give_way();
     }
-    if call.is(Fact::EndsGroup) {
-        // It submits to any streams.
-        lane::note_unknown();
-    }
-    span.stream = resolve_stream(call);
+    span.stream = match call.is(Fact::EndsGroup) {
+        true => {
+            // It submits to any streams.
+            lane::note_unknown();
+            group_stream(call)
+        }
+        false => resolve_stream(call),
+    };
     if session::is_filtered() && !span.left_out.is_so() && is_stream_left_out(span, call) {
         span.left_out = LeftOut::Filtered;
     }
@@ -141,11 +144,18 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
 fn count_groups(call: &Context<'_>, succeeded: bool) {
     let groups = &call.state.groups;
     if call.is(Fact::EndsGroup) {
-        groups.set(groups.get().saturating_sub(1));
+        groups.end();
         lane::note_unknown();
     } else if call.is(Fact::BeginsGroup) && succeeded {
-        groups.set(groups.get().saturating_add(1));
+        groups.begin();
     }
+}
+
+/// The first stream of the group that the call ends.
+fn group_stream(call: &Context<'_>) -> Option<&'static StreamEntry> {
+    let (handle, serial) = call.state.groups.ending()?;
+    let stream = objects::stream(handle, call.context_serial())?;
+    (stream.serial.load(Relaxed) == serial).then_some(stream)
 }
 
 /// The call has been recorded: now the work that the program does not wait for.
@@ -268,6 +278,9 @@ fn moves_nothing(call: &Context<'_>) -> bool {
 
 /// A task is about to be submitted.
 fn begin_task(span: &mut Span, call: &Context<'_>) {
+    if call.is(Fact::EndsGroup) && span.stream.is_none() {
+        return;
+    }
     if moves_nothing(call) {
         // Other releases of the runtime may do something there.
         span.untimed_submission = untimed_submission(span, call);
@@ -301,6 +314,10 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
             })
         }
     };
+    let begun = begun.map_err(|reason| match (reason, span.stream) {
+        (Untimed::Grouped, Some(stream)) => in_group(call, stream),
+        (reason, _) => reason,
+    });
     if begun
         .as_ref()
         .is_err_and(|reason| *reason == Untimed::HostCopy)
@@ -313,6 +330,16 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
     };
     if let (TaskState::Untimed(_), Some(stream)) = (&span.task, span.stream) {
         span.untimed_submission = UntimedSubmission::enter(stream);
+    }
+}
+
+/// Why a call of a group has no time. The end of the group has that of the work on its first stream.
+fn in_group(call: &Context<'_>, stream: &StreamEntry) -> Untimed {
+    let handle = call.arg(call.function.stream).unwrap_or(0);
+    let serial = stream.serial.load(Relaxed);
+    match call.state.groups.name(handle, serial) {
+        true => Untimed::InGroup,
+        false => Untimed::Grouped,
     }
 }
 
@@ -347,7 +374,8 @@ fn measurable(call: &Context<'_>, event: Option<&EventEntry>) -> Result<Extent, 
     if !call.function.timed {
         return Err(Untimed::Bound);
     }
-    if call.state.groups.get() > 0 && call.function.task == Some(TaskKind::Collective) {
+    let is_collective = call.function.task == Some(TaskKind::Collective);
+    if is_collective && call.state.groups.is_open() && !call.is(Fact::EndsGroup) {
         return Err(Untimed::Grouped);
     }
     if call.function.task == Some(TaskKind::Memcpy) && copies_on_host(call) {

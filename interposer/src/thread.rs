@@ -16,6 +16,7 @@ use crate::session::places::{self, SessionPlace};
 use crate::stream_progress::StreamProgress;
 use crate::{fast_tls, session, stubs, syscall_policy};
 
+mod collective_groups;
 mod cpu_clock;
 pub(crate) mod entry_place;
 pub(crate) mod fast;
@@ -28,6 +29,7 @@ pub(crate) mod shield;
 pub(crate) mod spill;
 pub(crate) mod upper_layers;
 
+use collective_groups::CollectiveGroups;
 use cpu_clock::CpuClock;
 pub(crate) use gate::{Admission, Asking, AtWork};
 use held_locks::{Submitting, ThreadHoldings};
@@ -104,8 +106,7 @@ pub(crate) struct ThreadState {
     pub(crate) turn: Cell<(u64, u64)>,
     /// The last query that found little room: its function and its result, and its first arguments.
     asked: Cell<[u64; 3]>,
-    /// Groups of collectives that the thread has begun, and not ended.
-    pub(crate) groups: Cell<u32>,
+    pub(crate) groups: CollectiveGroups,
     /// Things that a running submission holds.
     pub(crate) submission: Submitting,
     /// Locks that the tracer holds in this thread.
@@ -176,7 +177,7 @@ thread_local! {
             own_open: [const { OpenCall::none() }; OPEN_LEVELS],
             turn: Cell::new((0, 0)),
             asked: Cell::new([0; 3]),
-            groups: Cell::new(0),
+            groups: CollectiveGroups::NEW,
             submission: Submitting::new(),
             held: ThreadHoldings::new(),
         }

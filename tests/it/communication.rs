@@ -86,6 +86,22 @@ fn judge_with_bytes(row: &Value, truth: &[TrueRound], (ranks, bytes): (u64, f64)
     assert!(truth.iter().all(|it| it.len() as u64 == ranks));
     assert_eq!(number(row, "calls") as usize, truth.len() * ranks as usize);
     assert_eq!(number(row, "split"), number(row, "calls"), "{row}");
+    let moved = judge_times(row, truth);
+    if row["bandwidth_is_least"] == false {
+        let rate = bytes * number(row, "calls") as f64 * 1e9 / moved as f64;
+        let found = number(row, "algorithm_bandwidth") as f64;
+        let error = number(row, "algorithm_bandwidth_error") as f64;
+        assert!(
+            (found - rate).abs() <= error + 1.0,
+            "in truth {rate}: {row}"
+        );
+    }
+    judge_last(row, truth);
+}
+
+/// Waits and transfers agree with the log. Returns the transfer.
+#[track_caller]
+fn judge_times(row: &Value, truth: &[TrueRound]) -> i64 {
     let wait: i64 = truth.iter().map(waited).sum();
     let whole: i64 = truth
         .iter()
@@ -100,16 +116,7 @@ fn judge_with_bytes(row: &Value, truth: &[TrueRound], (ranks, bytes): (u64, f64)
             "{key}: {found} ± {error}, in truth {expected}: {row}"
         );
     }
-    if row["bandwidth_is_least"] == false {
-        let rate = bytes * number(row, "calls") as f64 * 1e9 / (whole - wait) as f64;
-        let found = number(row, "algorithm_bandwidth") as f64;
-        let error = number(row, "algorithm_bandwidth_error") as f64;
-        assert!(
-            (found - rate).abs() <= error + 1.0,
-            "in truth {rate}: {row}"
-        );
-    }
-    judge_last(row, truth);
+    whole - wait
 }
 
 fn judge_last(row: &Value, truth: &[TrueRound]) {
@@ -286,11 +293,12 @@ fn a_program_without_collectives_has_no_tables() {
     assert_eq!(run(&mut command).expect(0).out(), "no collective ran\n");
 }
 
+/// The messages of a group have no times by themselves: the end of the group is a task with the time of them all.
 #[test]
-fn messages_of_a_group_have_no_times() {
+fn the_end_of_a_group_has_the_time_of_its_messages() {
     let folder = tempfile::tempdir().unwrap();
     let known = folder.path().join("root").display().to_string();
-    let words = ["all", &known, "10", "-1", "2", "grouped"];
+    let words = ["all", &known, "10", "1", "2", "grouped"];
     let run = Run::new(&program("ranks")).words(&words);
     let recording = run.options(&["--timing", "events"]).traced();
     assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
@@ -304,19 +312,30 @@ fn messages_of_a_group_have_no_times() {
         *counts.entry(reason).or_default() += 1;
     }
     let of = |name: &str, reason: &str| counts.get(&(name.to_owned(), reason.to_owned())).copied();
-    assert_eq!(of("HcclSend", "grouped"), Some(20), "{counts:?}");
-    assert_eq!(of("HcclRecv", "grouped"), Some(20), "{counts:?}");
-    // Those outside of the group have times.
-    assert_eq!(of("HcclAllReduce", ""), Some(20), "{counts:?}");
-    assert_eq!(of("aclrtMemsetAsync", ""), Some(20), "{counts:?}");
+    assert_eq!(of("HcclSend", "in-group"), Some(20), "{counts:?}");
+    assert_eq!(of("HcclRecv", "in-group"), Some(20), "{counts:?}");
+    for name in ["HcclGroupEnd", "HcclAllReduce", "aclrtMemsetAsync"] {
+        assert_eq!(of(name, ""), Some(20), "{counts:?}");
+    }
     let document = json(&["stats", "--communication"], &recording.trace());
-    for name in ["HcclSend", "HcclRecv"] {
-        let row = row(&document, name);
-        assert_eq!(
-            (number(row, "timed"), &row["wait_ns"]),
-            (0, &Value::Null),
-            "{row}"
-        );
+    let truth = truth(
+        &[recording.truth()],
+        &ranks(&recording.trace()),
+        "HcclBatchSendRecv",
+    );
+    let row = row(&document, "HcclGroupEnd");
+    assert_eq!(
+        (number(row, "calls"), number(row, "split")),
+        (20, 20),
+        "{row}"
+    );
+    assert_eq!(number(row, "bytes"), 20 * 2 * BYTES as i64, "{row}");
+    judge_times(row, &truth);
+    let links = document["links"].as_array().unwrap();
+    assert_eq!(links.len(), 2, "{document}");
+    for link in links {
+        // Each message is counted at both ends.
+        assert_eq!(number(link, "bytes"), 20 * BYTES as i64, "{link}");
     }
 }
 
@@ -443,7 +462,9 @@ fn stages_of_a_pipeline_wait_as_the_log_has_it() {
     let mut own = calls
         .iter()
         .filter(|it| it.text("name") == "HcclBatchSendRecv");
-    // Kind, count, type and rank.
-    let has_message = |text: &str| text.contains("[0, 1024, 4, ") || text.contains("[1, 1024, 4, ");
+    let has_message = |text: &str| {
+        let words = ["send", "receive"].map(|verb| format!("{verb} 1024 HCCL_DATA_TYPE_FP32 "));
+        words.iter().any(|it| text.contains(it))
+    };
     assert!(own.all(|it| has_message(it.text("args"))));
 }

@@ -139,6 +139,8 @@ fn a_session_finds_the_slow_step() {
     let part = json!({ "file": "t.atrace", "range": "step 7", "limit": 1 });
     let timeline = client.text("timeline", part);
     assert!(timeline.contains("ask again with skip = 1"), "{timeline}");
+    let whole = client.text("timeline", file);
+    assert!(whole.contains("memset"), "{whole}");
     client.end();
 }
 

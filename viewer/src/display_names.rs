@@ -1,5 +1,6 @@
 //! How things are called: streams, events, lanes, arguments, results.
 
+use ascend_trace_analysis::messages_in_words;
 use ascend_trace_format::api::{ArgKind, RetKind};
 use ascend_trace_recording::{Argument, Call, Ending, Generation, StreamId, ThreadId, Trace};
 
@@ -100,7 +101,9 @@ pub(crate) fn arguments(trace: &Trace, call: &Call) -> Vec<(String, String)> {
                 _ => "NULL".to_owned(),
             },
             kind if kind.is_text() => match strings.next() {
-                Some(Some(text)) => text.to_string(),
+                Some(Some(text)) => {
+                    messages_in_words(trace, argument, text).unwrap_or_else(|| text.to_string())
+                }
                 _ => "NULL".to_owned(),
             },
             _ => value(trace, argument, *word),

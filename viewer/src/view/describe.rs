@@ -28,6 +28,7 @@ pub(crate) fn untimed(reason: Untimed) -> &'static str {
         Untimed::ContextFailed => "its context had failed: the tool makes no more queries there",
         Untimed::Behind => "too many tasks before it were not known to be done",
         Untimed::Grouped => "HcclGroupEnd submitted it with others",
+        Untimed::InGroup => "its time is a part of that of HcclGroupEnd",
         Untimed::NotLogged => "the hardware log has no entry that certainly belongs to it",
     }
 }

@@ -373,6 +373,8 @@ coded_enum! {
         StreamGone = 18 "stream-gone",
         /// Its call submitted nothing: the end of a group of collectives does.
         Grouped = 19 "grouped",
+        /// As grouped. The end of the group is a task on the same stream, and has the time of them all.
+        InGroup = 20 "in-group",
     }
 }
 

@@ -68,6 +68,8 @@ pub struct FunctionSpec {
     pub(crate) names: Option<NamingSpec>,
     /// Why a function that blocks or submits a task is nothing but recorded.
     pub plain: Option<String>,
+    /// Why a function that submits a task takes no stream.
+    pub(crate) streamless: Option<String>,
     #[serde(default)]
     pub(crate) args: BTreeMap<String, String>,
 }

@@ -41,7 +41,9 @@ pub(crate) fn check(function: &Function, hook: &Hook, spec: &FunctionSpec) -> Re
     if function.blocks == Blocks::Yes && role == Role::Plain && spec.plain.is_none() {
         return Err("it blocks the host: give it a role, or say under `plain` why not".to_owned());
     }
-    check_argument(hook, hook.stream, ArgKind::Stream, meaning.stream)?;
+    if spec.streamless.is_none() {
+        check_argument(hook, hook.stream, ArgKind::Stream, meaning.stream)?;
+    }
     if role == Role::RangeBegin && hook.ret != RetKind::Wide {
         return Err("the role range-begin on a function that returns no id".to_owned());
     }

@@ -67,8 +67,8 @@ pub(crate) struct DiffRequest {
 pub(crate) struct TimelineRequest {
     /// The trace file, as `recordings` lists it.
     pub(crate) file: String,
-    /// The part, such as `1.5ms..20ms`, `-10ms..` or `step 10`.
-    pub(crate) range: String,
+    /// The part, such as `1.5ms..20ms`, `-10ms..` or `step 10`. Without it, all of a short recording.
+    pub(crate) range: Option<String>,
     /// The most lines; 100 if it is left out, and at most 500.
     pub(crate) limit: Option<usize>,
     /// The number of lines to leave out: those of an earlier result.

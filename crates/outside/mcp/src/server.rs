@@ -104,7 +104,7 @@ impl TraceServer {
         let options = [
             ("--format", Some("csv")),
             ("--output", Some(&*output)),
-            ("--range", Some(&*request.range)),
+            ("--range", request.range.as_deref()),
         ];
         let words = self.words(&["export"], &[&request.file], &options)?;
         let limit = (tables.as_path(), MOST_TABLES);

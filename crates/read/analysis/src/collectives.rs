@@ -139,6 +139,18 @@ impl<'t> Collective<'t> {
         })
     }
 
+    /// The end of a group of messages of a communicator.
+    pub(crate) const fn of_messages(comm: u64) -> Self {
+        Self {
+            comm,
+            count: None,
+            data_type: None,
+            operation: None,
+            peer: None,
+            counted: None,
+        }
+    }
+
     /// Whether all ranks name the same count. Otherwise each names its share, and shares may differ.
     pub(crate) fn has_equal_counts(&self) -> bool {
         self.counted.is_some()

@@ -16,7 +16,7 @@ mod stages;
 mod sums;
 mod waited;
 
-use ascend_trace_format::api::TaskKind;
+use ascend_trace_format::api::{TaskKind, Untimed};
 use ascend_trace_recording::{StreamId, Task, TaskId, TimeRange, Trace};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -129,10 +129,17 @@ impl CommunicationFold {
             .has_facts
             .get_or_insert_with(|| has_facts_of_counts(trace));
         let has_facts = *has_facts;
-        let Some(collective) = Collective::of(trace, call) else {
+        if task.untimed == Untimed::InGroup {
+            // The end of the group counts for it.
+            return;
+        }
+        let process = trace.stream(task.stream).process;
+        let first = numbered.as_ref().or(messages.first());
+        let of_group = first.and_then(|it| self.comm(it)).map(|comm| comm.handle);
+        let collective = Collective::of(trace, call);
+        let Some(collective) = collective.or_else(|| of_group.map(Collective::of_messages)) else {
             return;
         };
-        let process = trace.stream(task.stream).process;
         let group = self.groups.of(
             &self.numbering,
             (process, collective.comm),

@@ -70,6 +70,7 @@ pub use estimate::{
 pub use graphs::{Graph, Graphs};
 pub use host_lateness::HostLateness;
 pub use intervals::Intervals;
+pub use messages::messages_in_words;
 pub use nesting::Nesting;
 pub use planned_ranges::PlannedRanges;
 pub use released::{Certainty, Release, ReleaseKind};

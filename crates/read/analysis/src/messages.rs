@@ -1,7 +1,7 @@
 //! Messages to and from other ranks that one call passes together.
 
 use ascend_trace_format::api::ArgKind;
-use ascend_trace_recording::{Call, Trace};
+use ascend_trace_recording::{Argument, Call, Trace};
 
 use crate::collectives::{Peer, width};
 use crate::number_list::{is_cut, numbers};
@@ -50,6 +50,32 @@ impl<'t> Messages<'t> {
             .collect::<Option<_>>()
             .map_or(Self::Unknown, Self::Known)
     }
+}
+
+/// The messages of an argument in words, such as `send 1024 HCCL_DATA_TYPE_FP32 to rank 2`. `None` for another argument, and for a
+/// text of another form.
+pub fn messages_in_words(trace: &Trace, argument: &Argument, text: &str) -> Option<String> {
+    if argument.kind != ArgKind::Messages {
+        return None;
+    }
+    let words = numbers(text);
+    let data_type = |value| trace.constant(&argument.enumeration, value);
+    let messages = words.chunks_exact(4).map(|words| {
+        let message = message(words, data_type)?;
+        let (verb, peer) = match message.peer {
+            (Peer::Destination, rank) => ("send", format!("to rank {rank}")),
+            (_, rank) => ("receive", format!("from rank {rank}")),
+        };
+        let data_type = match message.data_type {
+            Some(name) => name.to_owned(),
+            None => format!("elements of type {}", words[2]),
+        };
+        Some(format!("{verb} {} {data_type} {peer}", message.count))
+    });
+    let messages: Vec<String> = messages.collect::<Option<_>>()?;
+    let rest = if is_cut(text) { "; …" } else { "" };
+    let is_whole = words.len().is_multiple_of(4) || is_cut(text);
+    (is_whole && !messages.is_empty()).then(|| messages.join("; ") + rest)
 }
 
 /// A message by its words: kind, count, data type and rank.

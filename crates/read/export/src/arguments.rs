@@ -1,5 +1,6 @@
 //! A call's arguments and result as named values, by the meanings that the trace's tables give.
 
+use ascend_trace_analysis::messages_in_words;
 use ascend_trace_format::api::{ArgKind, RetKind};
 use ascend_trace_recording::{Argument, Call};
 
@@ -23,7 +24,10 @@ pub(crate) fn write_arguments<'t>(
         let name = name_of(argument);
         match argument.kind {
             kind if kind.is_text() => match strings.next() {
-                Some(Some(text)) => fields.text(name, text),
+                Some(Some(text)) => match messages_in_words(trace, argument, text) {
+                    Some(words) => fields.text(name, &words),
+                    None => fields.text(name, text),
+                },
                 _ => fields.nothing(name),
             },
             ArgKind::Enum => {

@@ -76,12 +76,13 @@ pub const LIBRARIES: &[&str] = &[
     "ld-linux",
 ];
 
-/// The same for files of Python: parts of their paths.
+/// The same for files of Python: parts of their paths. The last one is this tool's, which is in a folder of its cache.
 pub const PYTHON_LIBRARIES: &[&str] = &[
     "/site-packages/",
     "/dist-packages/",
     "/lib/python3.",
     "<frozen ",
+    "/python/ascend_trace_ranges.py",
 ];
 
 /// A file's name with the folder that it is in: enough to find it by.
@@ -476,13 +477,14 @@ mod tests {
         };
         let torch = frame("/v/lib/python3.11/site-packages/torch/nn/modules/linear.py");
         let standard = frame("/usr/lib/python3.11/threading.py");
+        let tool = frame("/home/me/.cache/ascend-trace/1/python/ascend_trace_ranges.py");
         let program = frame("/srv/train.py");
         let native = Frame::default();
         let site = |frames: &[&Frame]| {
             CallSite::new(frames.iter().map(|it| (*it).clone()).collect()).text()
         };
         assert_eq!(
-            site(&[&native, &torch, &program, &standard]),
+            site(&[&native, &torch, &tool, &program, &standard]),
             "srv/train.py:1"
         );
         assert_eq!(site(&[&native, &torch, &standard]), "modules/linear.py:1");

@@ -83,7 +83,7 @@ function comparison({ slow, median, more, aligned }) {
   return element(
     "div",
     {},
-    element("h3", {}, `Why ${slow.name} was the slowest`),
+    element("h3", {}, `Why ${slow.name} was slow`),
     text(`${slow.name}: ${duration(slow.length_ns)}${slow.verdict ? `, ${slow.verdict}${slow.is_close ? ", close" : ""}` : ""}. Its parts may be off by ${duration(slow.error_ns)}.`),
     stepParts(slow),
     text(`The median step, ${median.name}: ${duration(median.length_ns)}. Its parts may be off by ${duration(median.error_ns)}. ${plural(aligned, "operation")} are in both.`),

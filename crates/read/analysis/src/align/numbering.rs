@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ascend_trace_format::api::ArgPart;
+use ascend_trace_format::api::{ArgPart, Fact, Untimed};
 use ascend_trace_format::filter::{Filters, Subject};
 use ascend_trace_format::fnv;
 use ascend_trace_format::range::RangeKind;
@@ -21,8 +21,10 @@ pub(crate) struct Numbering {
     comms: HashMap<(ProcessId, u64), CollectiveCounts>,
     /// Submitted collectives without a task yet, by thread and begin of the call.
     pending: HashMap<(u32, i64), NumberedCollective>,
-    /// The same of calls that pass several messages.
+    /// The same of calls that pass several messages, and of ends of groups of messages.
     pending_messages: HashMap<(u32, i64), Vec<NumberedCollective>>,
+    /// Messages of a group that has not ended, by thread, with the begins of their calls.
+    groups: HashMap<u32, Vec<(i64, NumberedCollective)>>,
     /// When each process paused the recording first: its later work is not counted.
     paused: HashMap<ProcessId, i64>,
 }
@@ -66,7 +68,7 @@ impl Numbering {
         self.note_pauses(trace);
         let tells = |id: &CallId| {
             let function = trace.function(trace.call(*id).function);
-            function.part(ArgPart::Communicator).is_some()
+            function.part(ArgPart::Communicator).is_some() || function.is(Fact::EndsGroup)
         };
         let mut calls: Vec<CallId> = window.calls().filter(tells).collect();
         calls.sort_by_key(|id| trace.call(*id).begin);
@@ -118,7 +120,9 @@ impl Numbering {
         if paused.is_some_and(|paused| call.begin >= *paused) {
             return;
         }
-        if let Some(at) = made_at(function) {
+        if function.is(Fact::EndsGroup) {
+            self.group_ended(call);
+        } else if let Some(at) = made_at(function) {
             self.made(trace, call, (process, at));
         } else if let Some(collective) = Collective::of(trace, call) {
             self.submitted(trace, call, &collective);
@@ -189,7 +193,14 @@ impl Numbering {
                 let shape = (shape(collective), collective.bytes());
                 let function = trace.function(call.function);
                 let needed = |rank| part_in(function, collective, rank);
-                if let Some(numbered) = self.next_round(of, shape, needed) {
+                let Some(numbered) = self.next_round(of, shape, needed) else {
+                    return;
+                };
+                let task = call.task.map(|it| trace.task(it).untimed);
+                if task == Some(Untimed::InGroup) {
+                    let group = self.groups.entry(key.0).or_default();
+                    group.push((call.begin, numbered));
+                } else {
                     self.pending.insert(key, numbered);
                 }
                 return;
@@ -209,6 +220,30 @@ impl Numbering {
         let numbered: Vec<NumberedCollective> = numbered.collect();
         if numbered.len() == messages.len() && !numbered.is_empty() {
             self.pending_messages.insert(key, numbered);
+        }
+    }
+
+    /// The messages of a group of one communicator have the time of its end. Nothing is known of the times of other groups.
+    fn group_ended(&mut self, call: &Call) {
+        // The end of an inner group is no task.
+        if call.task.is_none() {
+            return;
+        }
+        let group = self.groups.remove(&call.thread.0).unwrap_or_default();
+        let comm = group.first().map(|(_, first)| first.comm);
+        let is_message = |it: &NumberedCollective| {
+            let participant = self.participants.get(&it.process);
+            let comm = participant.and_then(|comms| comms.comms.get(it.comm));
+            comm.and_then(|comm| comm.lanes.get(it.lane))
+                .is_some_and(|lane| lane.peers.is_some())
+        };
+        if group
+            .iter()
+            .all(|(_, it)| Some(it.comm) == comm && is_message(it))
+        {
+            let messages = group.into_iter().map(|(_, it)| it).collect();
+            self.pending_messages
+                .insert((call.thread.0, call.begin), messages);
         }
     }
 

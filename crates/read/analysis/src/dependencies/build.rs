@@ -377,6 +377,6 @@ fn last_before(trace: &Trace, stream: StreamId, call: &Call) -> Option<TaskId> {
 pub fn runs(trace: &Trace, task: TaskId) -> bool {
     !matches!(
         trace.task(task).untimed,
-        Untimed::Failed | Untimed::Captured | Untimed::Bound | Untimed::HostCopy
+        Untimed::Failed | Untimed::Captured | Untimed::Bound | Untimed::HostCopy | Untimed::InGroup
     )
 }

@@ -284,8 +284,10 @@ fn tasks(window: &Window<'_>) -> Vec<TaskId> {
     let tasks = streams.flat_map(|stream| window.stream_tasks(stream));
     // A call that did not return may have submitted nothing.
     let has_run = |id: &TaskId| {
-        let call = trace.call(trace.task(*id).call);
-        runs(trace, *id) && call.ending != Ending::Open
+        let task = trace.task(*id);
+        // A message of a group has a peer, which the end of the group does not name.
+        let has_run = runs(trace, *id) || task.untimed == Untimed::InGroup;
+        has_run && trace.call(task.call).ending != Ending::Open
     };
     let mut tasks: Vec<TaskId> = tasks.filter(has_run).collect();
     tasks.sort_by_key(|id| {

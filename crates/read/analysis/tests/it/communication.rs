@@ -262,6 +262,33 @@ fn a_call_with_several_messages_waits_for_the_last_of_its_ranks() {
 }
 
 #[test]
+fn the_end_of_a_group_has_the_waits_of_its_messages() {
+    let mut text = String::new();
+    for (rank, begin) in [(0, 20), (1, 50)] {
+        let (p, other) = (rank + 1, 1 - rank);
+        let [sent, received] = [["1000,4", "500,3"], ["500,3", "1000,4"]][rank];
+        let _ = writeln!(
+            text,
+            "p{p}.t1: HcclCommInitRootInfo(2,{rank},7)[0..1us]
+             p{p}.s1@{rank}: HcclSend(7,{sent},{other})[in-group] by t1[2us..3us] \
+             HcclRecv(7,{received},{other})[in-group] by t1[4us..5us] \
+             HcclGroupEnd()[{begin}us..90us] by t1[6us..7us]"
+        );
+    }
+    let found = of(&text);
+    let collectives = found["collectives"].as_array().expect("rows");
+    assert_eq!(collectives.len(), 1, "{found}");
+    let row = &collectives[0];
+    assert_eq!(row["name"], "HcclGroupEnd");
+    assert_eq!((number(row, "calls"), number(row, "split")), (2, 2));
+    near(row, "wait", 30_000);
+    assert_eq!(number(row, "bytes"), 2 * (4000 + 1000));
+    let links = found["links"].as_array().expect("links");
+    let bytes: i64 = links.iter().map(|it| number(it, "bytes")).sum();
+    assert_eq!((links.len(), bytes), (2, 2 * (4000 + 1000)), "{found}");
+}
+
+#[test]
 fn messages_that_do_not_fit_together_have_no_waits() {
     // Rank 1 receives another number of elements.
     let found = of(&batches(&[

@@ -113,8 +113,16 @@ impl LoggedProcess {
             (Some(Untimed::Captured | Untimed::Bound), Some(graph)) => {
                 self.node(row, task, (graph, serial), role);
             }
-            (Some(Untimed::Captured | Untimed::Bound | Untimed::Failed | Untimed::HostCopy), _) => {
-            }
+            (
+                Some(
+                    Untimed::Captured
+                    | Untimed::Bound
+                    | Untimed::Failed
+                    | Untimed::HostCopy
+                    | Untimed::InGroup,
+                ),
+                _,
+            ) => {}
             (_, Some(graph)) => {
                 let device = self.places.get(&serial).map(|place| place.0);
                 let launch = ReplayLaunch {

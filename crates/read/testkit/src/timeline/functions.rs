@@ -437,6 +437,7 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "collective",
         "comm:handle@communicator stream:stream sendRecvInfo:messages=HcclDataType",
     ),
+    ("HcclGroupEnd", "hccl", "task", "collective", "+ends-group"),
     (
         "HcclCommInitRootInfo",
         "hccl",

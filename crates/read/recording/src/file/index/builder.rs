@@ -335,7 +335,11 @@ impl Indexer {
         if !runs || !may_come(untimed) {
             let has_run = !matches!(
                 untimed,
-                Untimed::Failed | Untimed::Captured | Untimed::Bound | Untimed::HostCopy
+                Untimed::Failed
+                    | Untimed::Captured
+                    | Untimed::Bound
+                    | Untimed::HostCopy
+                    | Untimed::InGroup
             );
             if has_run && let Some(stream) = self.streams.touch(process, serial) {
                 stream.stretches.note_untimed(kind);

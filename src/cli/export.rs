@@ -194,12 +194,17 @@ impl ExportRun {
     /// A timeline without most of its tasks looks like idle streams.
     fn say_what_has_no_time(&mut self) {
         let counts = self.recording.counts();
-        let left_out = counts.untimed.get(&Untimed::NotSampled).copied();
+        let left_out: u64 = counts
+            .untimed
+            .iter()
+            .filter(|it| has_place(*it.0))
+            .map(|it| it.1)
+            .sum();
         let placed = u64::try_from(self.wanted.places.len()).unwrap_or(u64::MAX);
-        let left_out = left_out.unwrap_or(0).saturating_sub(placed);
+        let left_out = left_out.saturating_sub(placed);
         if self.exporter.has_slices() && left_out.saturating_mul(NOTABLE) > counts.tasks {
             print_message(format!(
-                "{} of {} tasks have no slice, because they had no events: record with --budget off to time all tasks",
+                "{} of {} tasks have no slice, because they had no events: record with --timing events to time all tasks",
                 count(left_out),
                 count(counts.tasks)
             ));
@@ -263,10 +268,15 @@ fn steps(
     Ok(Some(report.steps.into()))
 }
 
+/// Whether timelines show where tasks with this reason for having no time probably ran.
+fn has_place(reason: Untimed) -> bool {
+    matches!(reason, Untimed::NotSampled | Untimed::InRun)
+}
+
 /// Where tasks without events probably ran, for timelines with tracks of them.
 fn places(recording: &mut Recording, exporter: &dyn Exporter) -> anyhow::Result<Arc<PlacedTasks>> {
     let counts = recording.counts();
-    if !counts.untimed.contains_key(&Untimed::NotSampled)
+    if !counts.untimed.keys().copied().any(has_place)
         || !["chrome", "perfetto", "kineto", "ascend"].contains(&exporter.name())
     {
         return Ok(Arc::default());

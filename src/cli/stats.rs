@@ -164,6 +164,12 @@ fn text(
                 tasks => format!("; {} took less time than such a record", count(tasks)),
             }
         ));
+        if stats.tracing.run_tasks > 0 {
+            text.push_str(&format!(
+                "{} short tasks ran in runs with one time for all tasks of a run\n",
+                count(stats.tracing.run_tasks)
+            ));
+        }
         text.push_str(&event_cost(&stats.tracing));
     }
     if stats.lost.calls + stats.lost.others > 0 {

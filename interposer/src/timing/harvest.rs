@@ -276,6 +276,7 @@ fn read<'a>(
                     closing: passed(pair.begin, pair.closed),
                     record_ns,
                     record_open_ns,
+                    run_tasks: 1,
                 });
             }
             None => {

@@ -292,6 +292,8 @@ pub(crate) struct TracerCost {
     pub(crate) sampled_streams: u64,
     /// Timed tasks that took less time than an event record does.
     pub(crate) short_tasks: u64,
+    /// Tasks of runs that have one time together.
+    pub(crate) run_tasks: u64,
     /// Time that the tool's events took on devices.
     pub(crate) events_device_ns: u64,
     /// Their part of the time of streams, on devices and in the program's threads; `null` where too little is known.
@@ -336,6 +338,7 @@ fn cost(trace: &Trace) -> TracerCost {
         chained_streams: counter(Counter::ChainedStreams),
         sampled_streams: counter(Counter::SampledStreams),
         short_tasks: counter(Counter::ShortTasks),
+        run_tasks: counter(Counter::RunTasks),
         events_device_ns: shares.device_ns,
         events_device_share: shares.device,
         events_host_share: shares.host,

@@ -287,6 +287,13 @@ fn head(document: &InfoDocument) -> String {
             count(document.cost.short_tasks),
         ));
     }
+    if document.cost.run_tasks > 0 {
+        text.push_str(&format!(
+            "{:<12} {} short tasks ran in runs with one time for all tasks of a run\n",
+            "runs",
+            count(document.cost.run_tasks),
+        ));
+    }
     if !session.filters.is_empty() {
         text.push_str(&format!(
             "{:<12} {}: {} calls were left out\n",

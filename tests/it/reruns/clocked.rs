@@ -360,6 +360,7 @@ impl<'t> Times<'t> {
                     submitting_ns: 0,
                     record_ns: 0,
                     record_open_ns: 0,
+                    run_tasks: 0,
                 }));
             }
         }

@@ -375,6 +375,8 @@ coded_enum! {
         Grouped = 19 "grouped",
         /// As grouped. The end of the group is a task on the same stream, and has the time of them all.
         InGroup = 20 "in-group",
+        /// It ran in a run of tasks that have one time together.
+        InRun = 21 "in-run",
     }
 }
 

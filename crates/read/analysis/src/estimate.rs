@@ -13,6 +13,7 @@ mod classes;
 mod learner;
 mod location;
 mod placement;
+mod runs;
 mod sample;
 mod shapes;
 mod tally;
@@ -23,6 +24,7 @@ pub(crate) use classes::{ClassKey, Classes, Tallies, Totals};
 pub use learner::{EstimateMaker, EstimatedTime, Estimates, Learner};
 pub(crate) use location::Location;
 pub use placement::{PlacedTasks, UntimedPlacer, place_untimed};
+pub(crate) use runs::RunClasses;
 pub(crate) use tally::{Comparability, Tally};
 pub(crate) use untimed_row::{RowRoom, RowTask, scaled};
 

@@ -117,6 +117,8 @@ pub struct Tracing {
     pub events_per_task: f64,
     /// Timed tasks that took less time than an event record does.
     pub short_tasks: u64,
+    /// Tasks of runs that have one time together.
+    pub run_tasks: u64,
     #[serde(flatten)]
     pub cost: EventCost,
     /// The part of a stream's time that events may take, in percent; `null` without a limit.
@@ -136,6 +138,7 @@ impl Tracing {
                 _ => events as f64 / tasks as f64,
             },
             short_tasks: counter(Counter::ShortTasks),
+            run_tasks: counter(Counter::RunTasks),
             cost: EventCost::of(trace),
             budget_percent: trace.session().budget.map(|part| f64::from(part) / 100.0),
         }

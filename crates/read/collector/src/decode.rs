@@ -9,8 +9,8 @@ use ascend_trace_format::long_text;
 use ascend_trace_format::record::{Call, Record, SLOT_WORDS, STUB, Text, kinds, unpair};
 use ascend_trace_recording::long_texts;
 use ascend_trace_recording::rows::{
-    self, AnchorRow, CallRow, EndRow, Ending, GraphRef, NameRow, ProcessRow, Row, TaskRow,
-    TaskTimeRow, ThreadRow,
+    self, AnchorRow, CallRow, EndRow, Ending, GraphRef, MOST_RUN_TASKS, NameRow, ProcessRow, Row,
+    TaskRow, TaskTimeRow, ThreadRow,
 };
 
 use super::clock::TickClock;
@@ -268,6 +268,7 @@ fn task_time(record: &kinds::TaskTime, process: u32, clock: &TickClock) -> TaskT
         submitting_ns: passed(begin, begin.saturating_add(record.closing.into())),
         record_ns: record.record_ns,
         record_open_ns: record.record_open_ns,
+        run_tasks: record.run_tasks.min(MOST_RUN_TASKS),
     }
 }
 
@@ -518,6 +519,7 @@ mod tests {
             closing: 300,
             record_ns: 12,
             record_open_ns: 3,
+            run_tasks: 12,
             ..kinds::TaskTime::none(1, 8, Untimed::Timed)
         });
         let expected = TaskTimeRow {
@@ -532,6 +534,7 @@ mod tests {
             submitting_ns: 300,
             record_ns: 12,
             record_open_ns: 3,
+            run_tasks: 12,
         };
         assert_eq!(time, Some(Row::TaskTime(expected)));
     }

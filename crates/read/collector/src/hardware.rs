@@ -133,7 +133,8 @@ impl Hardware {
     /// Events have shown when a task ran.
     fn timed(&mut self, row: &TaskTimeRow, process: u32) {
         let own = self.processes.get_mut(&process);
-        if let Some(own) = own.filter(|own| !own.is_alone) {
+        let is_single = row.run().is_none();
+        if let Some(own) = own.filter(|own| is_single && !own.is_alone) {
             own.added.timed(row);
         }
     }

@@ -29,7 +29,7 @@ use ascend_trace_format::time::{DeviceNs, HostNs};
 use breakpoint::{Breakpoint, EndSlope, between, beyond, push_rising};
 use lines::ClockLines;
 pub(crate) use pairs::PairDurations;
-pub(crate) use placement::{LaunchTimes, PairReading, place};
+pub(crate) use placement::{LaunchTimes, PairReading, place, place_run};
 use rates::RateRange;
 use stretch::{ClockStretch, elapsed};
 

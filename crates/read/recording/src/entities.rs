@@ -319,6 +319,19 @@ impl TaskTime {
     }
 }
 
+/// Tasks of a stream that follow each other and were timed as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskRun {
+    pub tasks: u32,
+    /// From the begin of the first task to the end of the last one.
+    pub time: TaskTime,
+    /// For how long the tasks ran, without the time of the device between them.
+    pub total: i64,
+    /// Limits of this time.
+    pub least: i64,
+    pub most: i64,
+}
+
 /// A time of another clock on the host's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostTime {

@@ -25,7 +25,7 @@ pub use header_rows::{
     ArgRow, ContinuedRow, FunctionRow, HostRow, KeptRow, PartRow, SessionRow, SnapshotRow,
     TablesRow,
 };
-pub use times::{AnchorRow, TaskTimeRow};
+pub use times::{AnchorRow, MOST_RUN_TASKS, TaskTimeRow};
 
 /// Content of a kind of chunk.
 #[derive(Clone, Copy, Debug)]

@@ -45,6 +45,8 @@ pub struct Trace {
     /// The recording continues after this time, up to which it is known.
     pub(crate) goes_on_after: Option<i64>,
     pub(crate) tasks: Vec<Task>,
+    /// Of the first task of each run that has a time.
+    pub(crate) runs: FxHashMap<TaskId, TaskRun>,
     /// Of tasks without a time, where an analysis has found one.
     placements: FxHashMap<TaskId, Placement>,
     pub(crate) words: Vec<u64>,
@@ -207,6 +209,14 @@ impl Trace {
         self.stream_tasks
             .get(stream.index())
             .map_or(&[], Vec::as_slice)
+    }
+
+    /// The run that begins with a task; `None` if none does, or its time is not known. Its tasks follow each other on the stream.
+    pub fn run(&self, first: TaskId) -> Option<TaskRun> {
+        match self.runs.is_empty() {
+            true => None,
+            false => self.runs.get(&first).copied(),
+        }
     }
 
     /// The probable time of a task without a measured one; `None` without a placement.

@@ -392,6 +392,7 @@ impl<S: FnMut(Row)> WorkloadRun<S> {
             submitting_ns: 0,
             record_ns: 0,
             record_open_ns: 0,
+            run_tasks: 0,
         };
         (self.sink)(Row::TaskTime(row));
     }

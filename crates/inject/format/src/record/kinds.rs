@@ -124,6 +124,8 @@ verbatim_records! { records {
         record_ns: u32,
         /// The error of `record_ns`, and the resolution of both times in the runtime; of a host function see [`hosted`].
         record_open_ns: u32,
+        /// Number of tasks between the two events: this one and those after it on its stream. 0 or 1 for this one alone.
+        run_tasks: u32,
     }
 
     /// The device's clock read `device_ns` somewhere between the two host times.
@@ -338,6 +340,7 @@ impl TaskTime {
             closing: 0,
             record_ns: 0,
             record_open_ns: 0,
+            run_tasks: 0,
         }
     }
 }

@@ -83,7 +83,7 @@ macro_rules! verbatim_records {
                 /// that were joined to tasks; 19 entries that were not; 20 stretches of streams in which the
                 /// log did not match the submitted tasks; 21 how often the
                 /// program paused the recording; 22 nanoseconds of these pauses; 23 nanoseconds that events
-                /// around tasks took on devices; 24 nanoseconds of streams in which these tasks ran; 25 calls that the filters left out; 1024 + 16 × device + k: a
+                /// around tasks took on devices; 24 nanoseconds of streams in which these tasks ran; 25 calls that the filters left out; 26 tasks of runs that have one time together; 1024 + 16 × device + k: a
                 /// number that was learnt of a device. k = 0: the nanoseconds that an event record takes in the
                 /// median. k = 1: the largest distance from it. k = 2: the time that an event pair adds to a task,
                 /// less the time from one task to the next. It may be negative, and has 32 bits of two's

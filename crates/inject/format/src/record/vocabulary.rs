@@ -81,6 +81,8 @@ coded_enum! {
         StreamNs = 24,
         /// Calls that the filters left out.
         FilteredCalls = 25,
+        /// Tasks of runs that have one time together.
+        RunTasks = 26,
     }
 }
 

@@ -4,8 +4,8 @@ use ascend_trace_recording::{StreamId, Task, TaskId, TaskTime, TimeRange, Trace}
 use rustc_hash::FxHashMap;
 
 use super::{
-    ClassKey, Classes, Comparability, Estimate, FEW_TICKS, Location, Measured, Tallies, Tally,
-    Totals,
+    ClassKey, Classes, Comparability, Estimate, FEW_TICKS, Location, Measured, RunClasses, Tallies,
+    Tally, Totals,
 };
 use crate::TaskRole;
 use crate::dependencies::runs;
@@ -129,6 +129,7 @@ pub struct Estimates {
 #[derive(Debug, Default)]
 pub struct EstimateMaker {
     classes: Classes,
+    runs: RunClasses,
     sums: Tallies,
 }
 
@@ -138,7 +139,11 @@ impl EstimateMaker {
             let task = trace.task(id);
             let key = self.classes.key(trace, task);
             let measured = task.time.as_ref().map(Measured::of);
-            self.sums.of(key).add(measured.as_ref(), 0);
+            let tally = self.sums.of(key);
+            tally.add(measured.as_ref(), 0);
+            if let Some(run) = self.runs.take(trace, id, key) {
+                tally.add_run(&run);
+            }
         }
     }
 }

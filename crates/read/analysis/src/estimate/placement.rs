@@ -5,15 +5,17 @@
 //! ([`RowRoom`]). Where the next task waited in the queue, the stream had no pause, and the rest of the time lies evenly
 //! between the tasks. A row with a task of unknown duration has no places: neither would those after it.
 //!
+//! Tasks of a run are a separate row, between the begin and the end of the run.
+//!
 //! A recording is read in windows. A row is closed when all waits that may end it are known: when the window reaches its end. So the
 //! places do not depend on the windows.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use ascend_trace_recording::{Placement, StreamId, Task, TaskId, TimeRange, Trace};
+use ascend_trace_recording::{Placement, StreamId, Task, TaskId, TaskRun, TimeRange, Trace};
 
-use super::{Estimate, Estimates, RowRoom, RowTask};
+use super::{Estimate, Estimates, RowRoom, RowTask, scaled};
 use crate::dependencies::{is_pending, runs};
 use crate::window::{AnalysisNeeds, Fold, Window};
 use crate::{Dependencies, Edge, EdgeKind, Node, TaskRole};
@@ -171,6 +173,10 @@ enum RowEnd {
     Call(i64),
     /// The next task has a time: its begin, its end and its launch.
     Timed(Bound, Bound, i64),
+    /// The next task begins a run: the begin of the run, and the launch of the task.
+    BeforeRun(Bound, i64),
+    /// It is a run, with this begin and end.
+    Run(Bound, Bound),
     /// Nothing is known of the stream from there on.
     Unknown,
 }
@@ -183,6 +189,30 @@ struct QueuedTask {
     state: TaskState,
     /// When the first call that waited for it returned.
     waited_for: Option<i64>,
+    /// The run that begins with it.
+    run: Option<RunBounds>,
+}
+
+/// The number of tasks of a run, its begin and its end.
+#[derive(Clone, Copy, Debug)]
+struct RunBounds {
+    tasks: usize,
+    begin: Bound,
+    end: Bound,
+}
+
+impl RunBounds {
+    fn of(run: &TaskRun) -> Self {
+        let bound = |at| Bound {
+            at,
+            error: run.time.error,
+        };
+        Self {
+            tasks: run.tasks as usize,
+            begin: bound(run.time.begin),
+            end: bound(run.time.end),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -219,6 +249,7 @@ impl StreamRows {
             launched: trace.call(task.call).begin,
             state: TaskState::Unknown,
             waited_for: None,
+            run: None,
         };
         // Tasks that are missing from the trace ran in between.
         if self.expected.is_some_and(|next| next != task.sequence) || is_pending(trace, id) {
@@ -233,6 +264,7 @@ impl StreamRows {
             queued.state = TaskState::Timed(bound(time.begin), bound(time.end));
         } else if !is_pending(trace, id) {
             let role = TaskRole::of(trace, task);
+            queued.run = trace.run(id).as_ref().map(RunBounds::of);
             queued.state = TaskState::Untimed {
                 usual: match role {
                     TaskRole::Mark => Some(Estimate::default()),
@@ -266,10 +298,11 @@ impl StreamRows {
             self.floor = match end {
                 // When the call returned, the tasks that it waited for were done.
                 RowEnd::Call(at) => Some(Bound { at, error: 0 }),
-                RowEnd::Timed(_, end, _) => Some(end),
+                RowEnd::Timed(_, end, _) | RowEnd::Run(_, end) => Some(end),
+                RowEnd::BeforeRun(..) => self.floor,
                 RowEnd::Unknown => None,
             };
-            if !matches!(end, RowEnd::Call(_)) {
+            if matches!(end, RowEnd::Timed(..) | RowEnd::Unknown) {
                 self.queue.pop_front();
             }
         }
@@ -278,6 +311,17 @@ impl StreamRows {
     /// The number of tasks in the first row that is complete, and its end.
     fn first_row(&self, until: i64) -> Option<(usize, RowEnd)> {
         for (at, task) in self.queue.iter().enumerate() {
+            if let Some(run) = task.run {
+                if run.end.at > until {
+                    return None;
+                }
+                let is_whole = self.has_all_of(at, run.tasks);
+                match at {
+                    _ if !is_whole => {}
+                    0 => return Some((run.tasks, RowEnd::Run(run.begin, run.end))),
+                    _ => return Some((at, RowEnd::BeforeRun(run.begin, task.launched))),
+                }
+            }
             match task.state {
                 TaskState::Timed(begin, end) => {
                     let end = RowEnd::Timed(begin, end, task.launched);
@@ -292,6 +336,18 @@ impl StreamRows {
             }
         }
         None
+    }
+
+    /// Whether the queue has all tasks of a run, which follow each other.
+    fn has_all_of(&self, first: usize, tasks: usize) -> bool {
+        let Some(last) = first
+            .checked_add(tasks)
+            .filter(|it| *it <= self.queue.len())
+        else {
+            return false;
+        };
+        let mut own = self.queue.range(first..last);
+        own.all(|it| matches!(it.state, TaskState::Untimed { .. }))
     }
 
     /// Whether the next task with a time began before this time, or the stream is unknown from before it on.
@@ -314,9 +370,13 @@ fn place_row(
     end: RowEnd,
     place: &mut impl FnMut((u32, Placement)),
 ) {
-    let (until, launched_next) = match end {
-        RowEnd::Call(at) => (Bound { at, error: 0 }, None),
-        RowEnd::Timed(begin, _, launched) => (begin, Some(launched)),
+    let (floor, until, launched_next) = match end {
+        RowEnd::Call(at) => (floor, Bound { at, error: 0 }, None),
+        RowEnd::Timed(begin, _, launched) | RowEnd::BeforeRun(begin, launched) => {
+            (floor, begin, Some(launched))
+        }
+        // It ends with its last task.
+        RowEnd::Run(begin, end) => (Some(begin), end, None),
         RowEnd::Unknown => return,
     };
     let Some(usual) = row.iter().map(|it| it.usual()).collect::<Option<Vec<_>>>() else {
@@ -331,7 +391,10 @@ fn place_row(
     }
     let room = TimeRange::new(from, until.at);
     let outer = until.error.max(floor.map_or(0, |floor| floor.error));
-    let spans = spans(row, &usual, room, launched_next);
+    let mut spans = spans(row, &usual, room, launched_next);
+    if matches!(end, RowEnd::Run(..)) {
+        spread_over(&mut spans, room.end);
+    }
     let limits = limits(row, &usual, room);
     for ((task, span), limit) in row.iter().zip(spans).zip(limits) {
         if !task.is_work() {
@@ -392,6 +455,16 @@ fn spans(
         }
     }
     spans
+}
+
+/// Moves the tasks of a run apart evenly, so that the last one ends with it.
+fn spread_over(spans: &mut [TimeRange], end: i64) {
+    let rest = spans.last().map_or(0, |last| end - last.end);
+    let gaps = (spans.len() as i64 - 1).max(1);
+    for (span, number) in spans.iter_mut().zip(0..) {
+        let shift = scaled(rest, number, gaps);
+        *span = TimeRange::new(span.begin + shift, span.end + shift);
+    }
 }
 
 /// The earliest begin and the latest end of each task, if none took less than its usual time at the least.

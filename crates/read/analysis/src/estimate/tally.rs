@@ -1,8 +1,9 @@
 //! Sums of the tasks of one class, by how exactly they were measured.
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_recording::{Task, Trace};
+use ascend_trace_recording::{Task, TaskRun, Trace};
 
+use super::runs::RunSums;
 use super::sample::Sample;
 use super::{Estimate, Location, Measured};
 use crate::TaskRole;
@@ -193,6 +194,8 @@ pub(crate) struct Tally {
     pub(super) sample: Sample,
     /// Tasks that ran and have no time.
     pub(super) untimed: u64,
+    /// Those of them that are in runs.
+    runs: RunSums,
 }
 
 impl Tally {
@@ -209,6 +212,11 @@ impl Tally {
         self.sample.add(measured.length);
     }
 
+    /// Takes in the time of a run. Its tasks were taken in without times.
+    pub(crate) fn add_run(&mut self, run: &TaskRun) {
+        self.runs.add(run);
+    }
+
     /// Adds the sums of another one; the sample stays.
     pub(crate) fn join(&mut self, other: &Self) {
         for (tier, other) in self.tiers.iter_mut().zip(&other.tiers) {
@@ -216,6 +224,7 @@ impl Tally {
         }
         self.bounds.join(&other.bounds);
         self.untimed += other.untimed;
+        self.runs.join(&other.runs);
     }
 
     /// The usual duration of a task of the class, by these alone.
@@ -241,10 +250,22 @@ impl Tally {
 
     /// The total of those without a time.
     pub(crate) fn untimed(&self, location: Option<&Location>) -> Option<Estimate> {
-        match self.untimed {
-            0 => Some(Estimate::default()),
-            untimed => Some(location?.of_tasks(untimed)),
+        let mut sum = self.in_runs(location);
+        let others = self.untimed.saturating_sub(self.runs.tasks);
+        if others > 0 {
+            sum.add(location?.of_tasks(others));
         }
+        Some(sum)
+    }
+
+    /// The total of those in runs: by the times of the runs, or by the location of their class where that says more.
+    fn in_runs(&self, location: Option<&Location>) -> Estimate {
+        let measured = self.runs.measured();
+        let usable = location.filter(|it| it.is_of_single && self.runs.tasks > 0);
+        let located = usable.map(|it| it.of_tasks(self.runs.tasks));
+        let located = located.and_then(|it| it.agreed(measured.low, measured.high));
+        let better = located.filter(|it| it.width() < measured.width());
+        better.unwrap_or(measured)
     }
 
     /// The same of the parts that count.

@@ -10,7 +10,9 @@ use super::histogram::Histogram;
 use super::{ApiStats, OperationStats};
 use crate::Window;
 use crate::dependencies::runs;
-use crate::estimate::{ClassKey, Classes, Estimate, Location, Measured, Tallies, Tally, Totals};
+use crate::estimate::{
+    ClassKey, Classes, Estimate, Location, Measured, RunClasses, Tallies, Tally, Totals,
+};
 
 pub(super) type Range = Option<TimeRange>;
 
@@ -84,6 +86,7 @@ impl Tasks {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Operations {
     classes: Classes,
+    runs: RunClasses,
     rows: Vec<Tasks>,
     lanes: Vec<Tallies>,
     /// Made at the end.
@@ -109,6 +112,9 @@ impl Operations {
             }
             let tally = self.lanes[stream].of(key);
             tally.add(measured.as_ref(), counted);
+            if let Some(run) = self.runs.take(trace, id, key) {
+                tally.add_run(&run);
+            }
         }
     }
 

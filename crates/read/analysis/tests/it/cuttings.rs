@@ -1,5 +1,6 @@
 //! Analyses take a recording in windows: their results do not depend on the cuts.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ascend_trace_analysis::checks::{Finding, Findings};
@@ -13,6 +14,8 @@ use ascend_trace_analysis::stats::{Grouping, StallGroup, StallStats, Tables};
 use ascend_trace_analysis::{
     EstimateMaker, Fold, PlacedTasks, Stall, Stats, UntimedPlacer, Window, WindowSize,
 };
+use ascend_trace_format::api::{TaskKind, Untimed};
+use ascend_trace_format::record::figure::Work;
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{Row, TablesRow};
 use ascend_trace_recording::{Recording, TimeRange, Trace};
@@ -265,6 +268,77 @@ fn ranges(dice: &mut Dice) -> Vec<(usize, i64, i64, &'static str)> {
     ranges
 }
 
+/// A task by process, stream and place on it.
+type TaskKey = (u32, u32, u32);
+
+/// The work of a timeline that has times: its kind, and the end on the device.
+fn timed_work(timeline: &Timeline) -> HashMap<TaskKey, i64> {
+    let mut threads = HashMap::new();
+    let mut work = HashSet::new();
+    let mut ends = HashMap::new();
+    for row in &timeline.rows {
+        match row {
+            Row::Thread(row) => {
+                threads.insert(row.thread, row.process);
+            }
+            Row::Call(call) => {
+                let kind = call.task.and_then(|it| TaskKind::from_code(it.kind));
+                if let (Some(task), Some(stream)) = (call.task, call.stream)
+                    && kind.and_then(Work::of).is_some()
+                    && task.untimed == Untimed::Timed.code()
+                {
+                    work.insert((threads[&call.thread], stream, task.sequence));
+                }
+            }
+            Row::TaskTime(time) if time.untimed == Untimed::Timed.code() => {
+                let key = (time.process, time.stream, time.sequence);
+                ends.insert(key, time.end_device_ns);
+            }
+            _ => {}
+        }
+    }
+    ends.retain(|key, _| work.contains(key));
+    ends
+}
+
+/// Some work has a time together with that after it on its stream.
+fn with_runs(mut timeline: Timeline, dice: &mut Dice) -> Timeline {
+    let ends = timed_work(&timeline);
+    let mut inside = HashSet::new();
+    let mut threads = HashMap::new();
+    for row in &mut timeline.rows {
+        let Row::TaskTime(time) = row else { continue };
+        let key = |further| (time.process, time.stream, time.sequence + further);
+        if !ends.contains_key(&key(0)) || inside.contains(&key(0)) || dice.roll(3) > 0 {
+            continue;
+        }
+        let most = 1 + dice.roll(3) as u32;
+        let further = (1..=most).take_while(|it| ends.contains_key(&key(*it)));
+        let further = further.last().unwrap_or(0);
+        time.end_device_ns = ends[&key(further)];
+        inside.extend((1..=further).map(key));
+        time.run_tasks = 1 + further;
+    }
+    timeline.rows.retain_mut(|row| match row {
+        Row::Thread(row) => {
+            threads.insert(row.thread, row.process);
+            true
+        }
+        Row::TaskTime(time) => !inside.contains(&(time.process, time.stream, time.sequence)),
+        Row::Call(call) => {
+            if let (Some(stream), Some(task)) = (call.stream, &mut call.task)
+                && task.untimed == Untimed::Timed.code()
+                && inside.contains(&(threads[&call.thread], stream, task.sequence))
+            {
+                task.untimed = Untimed::InRun.code();
+            }
+            true
+        }
+        _ => true,
+    });
+    timeline
+}
+
 /// Random programs of `operations` operations, each in a separate file, on all processors.
 fn check_random(seeds: std::ops::Range<u64>, operations: usize) {
     let (next, placed) = (AtomicU64::new(seeds.start), AtomicU64::new(0));
@@ -278,6 +352,7 @@ fn check_random(seeds: std::ops::Range<u64>, operations: usize) {
             let text = everything(&mut dice, operations);
             let timeline = Timeline::of(&text);
             let timeline = timeline.with_ranges(&ranges(&mut dice));
+            let timeline = with_runs(timeline, &mut dice);
             let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
             let has_places = check(&file, &mut dice, &text);
             placed.fetch_add(has_places.into(), Ordering::Relaxed);

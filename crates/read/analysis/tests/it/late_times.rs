@@ -217,6 +217,7 @@ fn time(
         submitting_ns: 0,
         record_ns: 0,
         record_open_ns: 0,
+        run_tasks: 0,
     }
 }
 

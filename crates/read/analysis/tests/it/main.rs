@@ -51,6 +51,8 @@ mod random;
 mod released;
 /// Events that need resets.
 mod resets;
+/// Tasks that have one time together.
+mod runs;
 /// Waits, gaps and blocking calls.
 mod stalls;
 /// Tables.

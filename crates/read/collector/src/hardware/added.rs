@@ -211,6 +211,7 @@ mod tests {
             submitting_ns: 2_000,
             record_ns: 0,
             record_open_ns: 0,
+            run_tasks: 0,
         }
     }
 

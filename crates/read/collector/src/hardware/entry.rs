@@ -106,5 +106,6 @@ pub(super) fn time(
         submitting_ns: 0,
         record_ns: 0,
         record_open_ns: 0,
+        run_tasks: 0,
     }
 }

@@ -69,6 +69,16 @@ struct AddedTime {
     /// How far single ones may be from the median, and the mean of many.
     open: i64,
     mean_open: i64,
+    /// By how much it is more than the time from one task to the next.
+    beyond: Option<i64>,
+}
+
+/// The time of the device from one task to the next, and its limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BetweenTasks {
+    pub(super) usual: i64,
+    pub(super) least: i64,
+    pub(super) most: i64,
 }
 
 impl AddedTime {
@@ -91,6 +101,7 @@ impl AddedTime {
             most,
             open,
             mean_open: learnt.mean_open,
+            beyond: Some(beyond),
         }
     }
 
@@ -106,6 +117,30 @@ impl AddedTime {
             most: median,
             open,
             mean_open,
+            beyond: None,
+        }
+    }
+
+    /// The time from one task to the next.
+    fn between_tasks(self, record: i64) -> BetweenTasks {
+        let Some(beyond) = self.beyond else {
+            return BetweenTasks {
+                usual: 0,
+                least: 0,
+                most: MOST_SWITCH_NS,
+            };
+        };
+        let less = |added: i64| added.saturating_sub(beyond).clamp(0, MOST_SWITCH_NS);
+        // It is taken for a device that adds nothing but records.
+        let adds_nothing = (self.least, self.most) == (record, record);
+        let [usual, least] = match adds_nothing {
+            true => [0, 0],
+            false => [less(self.best), less(self.least)],
+        };
+        BetweenTasks {
+            usual,
+            least,
+            most: less(self.most),
         }
     }
 
@@ -236,6 +271,18 @@ impl PairDurations {
         }
     }
 
+    /// The time of the device from one task of a run to the next.
+    pub(super) fn between_tasks(&self, reading: PairReading) -> BetweenTasks {
+        let record = self.record.unwrap_or((reading.record, reading.record_open));
+        let work = Work::of(reading.kind);
+        let added = self.added(record, work);
+        let learnt = self.works[work.unwrap_or(Work::Kernel) as usize];
+        let stretches = learnt.beyond_switch.or(self.all.beyond_switch);
+        // The log does not show the time between tasks.
+        let beyond = added.beyond.or(stretches.map(|it| it.median));
+        AddedTime { beyond, ..added }.between_tasks(record.0)
+    }
+
     /// The time that a pair adds to tasks of a sort. Collectives and replays of graphs begin and end with kernels.
     fn added(&self, record: DurationSpread, work: Option<Work>) -> AddedTime {
         let learnt = self.works[work.unwrap_or(Work::Kernel) as usize];
@@ -292,6 +339,7 @@ impl PairDurations {
 mod tests {
     use super::*;
     use ascend_trace_format::api::TaskKind;
+    use ascend_trace_format::time::DeviceNs;
 
     const RECORD_OPEN: i64 = 0;
 
@@ -400,6 +448,28 @@ mod tests {
         assert_eq!(of(TaskKind::Memset).best, 4_100);
         pairs.record = Some((1_300, 100));
         assert_eq!(pairs.between().unwrap().1, 1_800);
+    }
+
+    /// A pair adds the time between two tasks and what stretches have shown.
+    #[test]
+    fn the_time_between_tasks_is_known_as_a_pair_is() {
+        let between = |pairs: PairDurations, record| {
+            let reading = PairReading {
+                record,
+                ..PairReading::of_kernel(DeviceNs::new(0), DeviceNs::new(200_000))
+            };
+            let it = pairs.between_tasks(reading);
+            (it.usual, it.least, it.most)
+        };
+        assert_eq!(
+            between(pairs(Some(3_500), 15_000), 1_300),
+            (1_500, 0, 3_000)
+        );
+        // No pair adds more than the shortest time between two events.
+        assert_eq!(between(pairs(Some(3_500), 4_500), 1_300), (500, 0, 1_000));
+        // A device that adds nothing but records.
+        assert_eq!(between(pairs(Some(1_280), 9_000), 1_300), (0, 0, 20));
+        assert_eq!(between(pairs(None, 9_000), 1_300), (0, 0, 3_000));
     }
 
     /// Single tasks differ by jitter that the mean of many does not have. Without a mean, nothing is assumed of it.

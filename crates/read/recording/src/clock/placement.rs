@@ -10,7 +10,7 @@
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_format::time::{DeviceNs, HostNs};
 
-use crate::trace::TaskTime;
+use crate::trace::{TaskRun, TaskTime};
 
 use super::DeviceClockMap;
 
@@ -234,6 +234,45 @@ pub(crate) fn place(
         ),
         longer: narrow(read_open.saturating_add(open_longer).saturating_add(longer)),
         noise: narrow(reading.noise),
+    })
+}
+
+/// The time of a run of tasks that one pair of events encloses. `launch` is that of the first task, and `closed` is the
+/// submission of the event after the last one.
+pub(crate) fn place_run(
+    clock: &DeviceClockMap,
+    near: &mut usize,
+    (reading, tasks): (PairReading, u32),
+    launch: LaunchTimes,
+) -> Option<TaskRun> {
+    let time = place(clock, near, reading, launch)?;
+    let first = clock.map_near(reading.begin, near)?;
+    let between = clock.pairs.between_tasks(reading);
+    let gaps = i64::from(tasks.saturating_sub(1));
+    let switches = |each: i64| each.saturating_mul(gaps);
+    // Once the event after them was in the queue, the tasks did not wait for the host.
+    let arrived = launch.closed.map(|closed| {
+        let open = reading.record_open.saturating_mul(2);
+        closed
+            .plus(first.latency)
+            .plus(first.vague)
+            .plus(open.saturating_add(first.error))
+    });
+    let idle = arrived.map_or(i64::MAX, |arrived| arrived.since(first.host).max(0));
+    let (shortest, longest) = time.durations();
+    let least = shortest
+        .saturating_sub(switches(between.most))
+        .saturating_sub(idle);
+    let most = longest.saturating_sub(switches(between.least));
+    let total = time.duration().saturating_sub(switches(between.usual));
+    let least = least.max(0);
+    let most = most.max(least);
+    Some(TaskRun {
+        tasks,
+        time,
+        total: total.clamp(least, most),
+        least,
+        most,
     })
 }
 

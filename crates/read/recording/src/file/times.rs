@@ -1,6 +1,6 @@
 //! Columns of the rows that hold device times.
 
-use crate::rows::{AnchorRow, TaskTimeRow};
+use crate::rows::{AnchorRow, MOST_RUN_TASKS, TaskTimeRow};
 
 use super::chunk::ChunkKind;
 use super::column::{Columns, Cursors};
@@ -38,6 +38,9 @@ mod task {
         /// by how much column 9 may be off, in nanoseconds; of such a function, its duration in units of 16 ns; has an entry
         /// where column 6 has one
         RECORD_OPEN: "number",
+        /// number of tasks that the two times enclose: this task and those after it on its stream. 0 or 1 for this task alone.
+        /// Further tasks of such a run have no times. At most 1024; has an entry where column 6 has one. Older files lack it
+        RUN_TASKS: "number",
     }
 }
 
@@ -96,6 +99,7 @@ impl Default for TaskTimeMemory {
 impl Table for TaskTimeRow {
     const KIND: ChunkKind = *b"TIME";
     const COLUMNS: &'static [ColumnText] = task::ALL;
+    const LEAST: usize = Self::COLUMNS.len() - 1;
     const IS_ENTITY: bool = false;
     const MEMORY: u64 = 160;
     type Memory = TaskTimeMemory;
@@ -131,6 +135,7 @@ impl Table for TaskTimeRow {
             );
             columns.put(task::RECORD, self.record_ns.into());
             columns.put(task::RECORD_OPEN, self.record_open_ns.into());
+            columns.put(task::RUN_TASKS, self.run_tasks.into());
             last.end = self.end_device_ns;
             memory.seen = self.seen_ns;
         }
@@ -156,6 +161,7 @@ impl Table for TaskTimeRow {
             submitting_ns: 0,
             record_ns: 0,
             record_open_ns: 0,
+            run_tasks: 0,
         };
         if what & 1 != 0 {
             row.begin_device_ns = last.end.wrapping_add(cursors.take_signed(task::BEGIN)?);
@@ -167,11 +173,21 @@ impl Table for TaskTimeRow {
             row.submitting_ns = submitting(cursors, task::SUBMITTING)?;
             row.record_ns = cursors.take_as(task::RECORD)?;
             row.record_open_ns = cursors.take_as(task::RECORD_OPEN)?;
+            row.run_tasks = run_tasks(cursors)?;
             last.end = row.end_device_ns;
             memory.seen = row.seen_ns;
         }
         Some(row)
     }
+}
+
+/// The number of tasks that a row is of.
+fn run_tasks(cursors: &mut Cursors<'_>) -> Option<u32> {
+    if !cursors.has(task::RUN_TASKS) {
+        return Some(0);
+    }
+    let tasks = cursors.take_as(task::RUN_TASKS)?;
+    (tasks <= MOST_RUN_TASKS).then_some(tasks)
 }
 
 /// The length of a submission.

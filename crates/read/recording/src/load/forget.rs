@@ -99,6 +99,10 @@ impl TraceBuilder {
         for lane in &mut trace.stream_tasks {
             lane.retain_mut(|id| move_id(id, of_task(*id)));
         }
+        let runs = std::mem::take(&mut trace.runs).into_iter();
+        trace.runs = runs
+            .filter_map(|(first, run)| Some((of_task(first)?, run)))
+            .collect();
         keep_arguments(trace);
         trace.retain_entries(&last);
         self.lanes.restart(&self.trace);

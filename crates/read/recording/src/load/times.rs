@@ -84,7 +84,12 @@ impl DeviceTimes {
         let untimed = Untimed::from_code(row.untimed).unwrap_or(Untimed::Unreadable);
         let has_reason = !matches!(known.untimed, Untimed::Timed | Untimed::Lost);
         let says_more = untimed == Untimed::Timed || !has_reason;
-        if known.time.is_some() || !says_more || !may_be_timed(trace, known) {
+        let is_known = known.time.is_some() || trace.runs.contains_key(&id);
+        if is_known || !says_more || !may_be_timed(trace, known) {
+            return;
+        }
+        if let Some(tasks) = row.run() {
+            self.accept_run(trace, id, row, tasks);
             return;
         }
         let time = match untimed {
@@ -102,12 +107,37 @@ impl DeviceTimes {
         };
     }
 
+    /// Takes the time of a run, of which this is the first task.
+    fn accept_run(&mut self, trace: &mut Trace, id: TaskId, row: &TaskTimeRow, tasks: u32) {
+        let run = self.reading(trace, id, row).and_then(|read| {
+            let (device, reading, launch) = read;
+            clock::place_run(&device.clock, &mut device.near, (reading, tasks), launch)
+        });
+        trace.tasks[id.index()].untimed = Untimed::InRun;
+        if let Some(run) = run {
+            self.span = TimeRange::grown(self.span, run.time.range());
+            trace.runs.insert(id, run);
+        }
+    }
+
     /// Begin of the first and end of the last task.
     pub(super) fn span(&self) -> Option<TimeRange> {
         self.span
     }
 
     fn map(&mut self, trace: &Trace, id: TaskId, row: &TaskTimeRow) -> Option<TaskTime> {
+        let (device, reading, launch) = self.reading(trace, id, row)?;
+        let time = clock::place(&device.clock, &mut device.near, reading, launch)?;
+        Some(on_host(time, launch.begin, row).unwrap_or(time))
+    }
+
+    /// The events of a row, the submission of its task, and the clock of its device.
+    fn reading(
+        &mut self,
+        trace: &Trace,
+        id: TaskId,
+        row: &TaskTimeRow,
+    ) -> Option<(&mut TimedDevice, PairReading, LaunchTimes)> {
         let task = trace.task(id);
         let stream = trace.stream(task.stream);
         let device = self.devices.get_mut(&(stream.process, stream.device))?;
@@ -133,8 +163,7 @@ impl DeviceTimes {
             // The hardware's log says nothing of submissions.
             is_of_events: row.submitting_ns > 0,
         };
-        let time = clock::place(&device.clock, &mut device.near, reading, launch)?;
-        Some(on_host(time, begin, row).unwrap_or(time))
+        Some((device, reading, launch))
     }
 }
 

@@ -332,6 +332,7 @@ mod tests {
             submitting_ns: 0,
             record_ns: 0,
             record_open_ns: 0,
+            run_tasks: 0,
         }
     }
 

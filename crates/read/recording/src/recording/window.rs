@@ -388,7 +388,11 @@ impl Window {
             && end.host.plus(slack(end.error)).ns() >= self.range.begin
             && begin.host.minus(slack(begin.error)).ns() <= self.range.end
         {
-            self.inside.insert(key);
+            // With the other tasks of its run.
+            let tasks = row.run().unwrap_or(1);
+            let sequences = row.sequence..=row.sequence.saturating_add(tasks - 1);
+            self.inside
+                .extend(sequences.map(|it| (process, row.stream, it)));
         }
         self.times.push((key, row));
     }

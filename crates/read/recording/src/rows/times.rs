@@ -1,5 +1,6 @@
 //! Times on devices' clocks, with columns that are made by hand.
 
+use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::kinds;
 
 /// When a task ran, in the device's own time.
@@ -24,7 +25,12 @@ pub struct TaskTimeRow {
     pub record_ns: u32,
     /// The error of that, and the resolution of both times in the runtime.
     pub record_open_ns: u32,
+    /// Number of tasks that the two times enclose: this one and those after it on its stream. 0 or 1 for this one alone.
+    pub run_tasks: u32,
 }
+
+/// A run has no more tasks than this. A row that says so has no time.
+pub const MOST_RUN_TASKS: u32 = 1024;
 
 impl TaskTimeRow {
     /// When a function of the program ran on the host, in nanoseconds after the begin of the call that submitted the task, and
@@ -32,6 +38,12 @@ impl TaskTimeRow {
     pub fn hosted(&self) -> Option<(i64, i64)> {
         let (after, lasted) = kinds::hosted_of(self.record_ns, self.record_open_ns)?;
         Some((after.cast_signed(), lasted.cast_signed()))
+    }
+
+    /// The number of tasks that its times are of, if these are several.
+    pub fn run(&self) -> Option<u32> {
+        let is_run = self.untimed == Untimed::Timed.code() && self.run_tasks > 1;
+        is_run.then_some(self.run_tasks)
     }
 
     /// Nanoseconds that the event after the task took, and the error of that.

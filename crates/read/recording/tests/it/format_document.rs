@@ -193,6 +193,7 @@ fn device_times() {
         numbers(&[3, 0]),             // submitting: 96, not known
         numbers(&[700, 0]),           // the event took
         numbers(&[40, 0]),            // and may have taken more or less
+        numbers(&[0, 12]),            // the third row is of a run of twelve tasks
     ];
     let first = TaskTimeRow {
         process: 1,
@@ -206,6 +207,7 @@ fn device_times() {
         submitting_ns: 96,
         record_ns: 700,
         record_open_ns: 40,
+        run_tasks: 0,
     };
     let second = TaskTimeRow {
         sequence: 6,
@@ -217,6 +219,7 @@ fn device_times() {
         submitting_ns: 0,
         record_ns: 0,
         record_open_ns: 0,
+        run_tasks: 0,
         ..first
     };
     let third = TaskTimeRow {
@@ -230,6 +233,7 @@ fn device_times() {
         submitting_ns: 0,
         record_ns: 0,
         record_open_ns: 0,
+        run_tasks: 12,
         ..first
     };
     let expected = [first, second, third].map(Row::TaskTime);

@@ -215,6 +215,7 @@ fn happenings() -> Vec<Row> {
             submitting_ns: 320,
             record_ns: 700,
             record_open_ns: 30,
+            run_tasks: 0,
         })
     };
     vec![
@@ -235,6 +236,7 @@ fn happenings() -> Vec<Row> {
             submitting_ns: 0,
             record_ns: 0,
             record_open_ns: 0,
+            run_tasks: 0,
         }),
         time(3, 500_004_400),
         Row::Loss(LossRow {

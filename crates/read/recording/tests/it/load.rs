@@ -38,6 +38,7 @@ fn time(stream: u32, sequence: u32, begin: i64, end: i64) -> Row {
         submitting_ns: 0,
         record_ns: 0,
         record_open_ns: 0,
+        run_tasks: 0,
     })
 }
 
@@ -157,6 +158,7 @@ fn an_untimed_task_says_why_and_a_task_without_news_is_lost_at_the_end() {
             submitting_ns: 0,
             record_ns: 0,
             record_open_ns: 0,
+            run_tasks: 0,
         }),
     ];
     let mut builder = GrowingRecording::new(SessionRow::default(), TablesRow::default());

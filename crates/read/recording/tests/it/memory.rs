@@ -136,6 +136,7 @@ fn write_late(path: &Path, by_stream: bool) {
             submitting_ns: 0,
             record_ns: 0,
             record_open_ns: 0,
+            run_tasks: 0,
         };
         writer.push(Row::TaskTime(row)).unwrap();
         if sequence.is_multiple_of(500) {

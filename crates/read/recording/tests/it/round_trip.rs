@@ -244,6 +244,7 @@ fn measurement() -> impl Strategy<Value = Row> {
             submitting_ns: 0,
             record_ns: 0,
             record_open_ns: 0,
+            run_tasks: 0,
         })
     });
     let anchor = (number(), number(), time(), time(), time(), any::<u8>());

@@ -358,6 +358,7 @@ impl RowWriter<'_> {
                 submitting_ns: 0,
                 record_ns: 0,
                 record_open_ns: 0,
+                run_tasks: 0,
             }));
         }
         let unread = TimeSpec::Untimed(Untimed::Timed);

@@ -396,16 +396,18 @@ impl Indexer {
         let end = end.max(first);
         let length = end.saturating_sub(first);
         let is_timed = row.untimed == Untimed::Timed as u8;
+        // A single task of a run has no time.
+        let reported = row.run().map_or(row.untimed, |_| Untimed::InRun as u8);
         let key = (row.process, row.stream);
         let here = self.segment.offset;
-        let time = PendingItem::new(row.sequence, PendingWord::new(0, row.untimed), 0, here);
+        let time = PendingItem::new(row.sequence, PendingWord::new(0, reported), 0, here);
         let launch = self.streams.time(key, time);
         if let Some(launch) = launch {
             self.links.add(TimesLink {
                 times: FileSpan::at(here),
                 launches: launch.place(),
             });
-            self.count_time(key, &launch, (launch.reason(), row.untimed));
+            self.count_time(key, &launch, (launch.reason(), reported));
         }
         let Some(stream) = self.streams.touch(row.process, row.stream) else {
             return;
@@ -420,6 +422,8 @@ impl Indexer {
                 _ => None,
             };
             let before = (stream.stretches).before(row.sequence, (first, end), launched);
+            let further = row.run().map_or(0, |tasks| tasks.saturating_sub(1));
+            stream.stretches.goes_on(further);
             if let Some((from, until, slot)) = before {
                 stream.lane.add_work(from, until, usize::from(slot));
             }

@@ -52,6 +52,13 @@ impl StreamStretches {
         let has_others = sequence > last.saturating_add(1);
         (has_others && from < begin).then_some((from, begin, slot))
     }
+
+    /// The time was that of a run, with this number of tasks after the first.
+    pub(super) fn goes_on(&mut self, further: u32) {
+        if let Some((last, _)) = &mut self.last {
+            *last = last.saturating_add(further);
+        }
+    }
 }
 
 /// About how far the clock of each device is behind the host's, by process and device.
@@ -99,6 +106,9 @@ mod tests {
         );
         // Nothing is between them.
         assert_eq!(stretches.before(13, (1_999_000, 2_000_000), Some(0)), None);
+        // The last one was a run.
+        stretches.goes_on(7);
+        assert_eq!(stretches.before(21, (2_999_000, 3_000_000), Some(0)), None);
     }
 
     #[test]

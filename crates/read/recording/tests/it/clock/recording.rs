@@ -125,6 +125,7 @@ impl KnownRecording {
             submitting_ns: 0,
             record_ns: 0,
             record_open_ns: 0,
+            run_tasks: 0,
         }));
     }
 

@@ -177,7 +177,7 @@ thread_local! {
             own_open: [const { OpenCall::none() }; OPEN_LEVELS],
             turn: Cell::new((0, 0)),
             asked: Cell::new([0; 3]),
-            groups: CollectiveGroups::NEW,
+            groups: CollectiveGroups::new(),
             submission: Submitting::new(),
             held: ThreadHoldings::new(),
         }

@@ -10,10 +10,12 @@ pub(crate) struct CollectiveGroups {
 }
 
 impl CollectiveGroups {
-    pub(super) const NEW: Self = Self {
-        depth: Cell::new(0),
-        first: Cell::new(None),
-    };
+    pub(super) const fn new() -> Self {
+        Self {
+            depth: Cell::new(0),
+            first: Cell::new(None),
+        }
+    }
 
     pub(crate) fn is_open(&self) -> bool {
         self.depth.get() > 0
@@ -50,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_outermost_end_has_the_first_stream() {
-        let groups = CollectiveGroups::NEW;
+        let groups = CollectiveGroups::new();
         groups.begin();
         assert_eq!(groups.ending(), None);
         groups.begin();

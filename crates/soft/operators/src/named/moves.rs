@@ -31,6 +31,8 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
     }),
     ("CustImag", |call, all| part(call, all, 1)),
     ("CustReal", |call, all| part(call, all, 0)),
+    ("Imag", |call, all| part(call, all, 1)),
+    ("Real", |call, all| part(call, all, 0)),
     ("ConcatD", |call, all| {
         let mut parts = Vec::new();
         for index in 0..all.inputs.len() {

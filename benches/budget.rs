@@ -3,8 +3,9 @@
 //! `cargo bench --bench budget` runs the phases of `tests/programs/budget.c` on the software runtime, on a device where a
 //! pair of events around a short task takes longer than the task. For each phase, with 1 and with 12 threads, it prints
 //! the time of the device as a multiple of that with `--timing off`, of the whole phase and without the begin of each stream.
-//! It prints the added part of the time of streams, from their first to their last task. It prints the timed part of the tasks
-//! as well, and the error of the total of the fills: the true distance and the printed bound.
+//! It prints the added part of the time of streams, from their first to their last task. It prints the part of the tasks that
+//! were timed alone as well, the part in runs that have one time for several tasks, and the error of the total of the fills: the
+//! true distance and the printed bound.
 //!
 //! Batches are held until they were submitted, so their time does not depend on the load of the machine. That of the idle
 //! phase does: there, the run with the least time of a few turns counts.
@@ -31,7 +32,7 @@ const PHASES: [&str; 7] = [
     "2000", "10000", "200000", "1000000", "mixed", "idle", "graphs",
 ];
 const THREADS: [u64; 2] = [1, 12];
-/// With a default budget, and with events around all tasks.
+/// With a default budget, and with all tasks timed: short ones in runs.
 const WAYS: [&str; 2] = ["2", "off"];
 /// The begin of a stream, with the first measurements of its events.
 const BEGIN_NS: i64 = 150_000_000;
@@ -114,11 +115,14 @@ impl RecordedRun<'_> {
         DeviceTruth::read(&std::fs::read_to_string(&log)?)
     }
 
-    /// The timed part of the tasks, and the total of the fills with its error.
+    /// The part of the tasks that were timed alone, the part in runs, and the total of the fills with its error.
     fn known(&self, fills_ns: i64) -> Result<String> {
-        let tasks = &self.json("info")?["tasks"];
+        let info = self.json("info")?;
+        let tasks = &info["tasks"];
         let part = |name: &str| tasks[name].as_f64().ok_or("a count");
         let timed = part("timed")? / part("count")? * 100.0;
+        let in_runs = info["cost"]["run_tasks"].as_f64().ok_or("a count")?;
+        let in_runs = in_runs / part("count")? * 100.0;
         let stats = self.json("stats")?;
         let rows = stats["operations"].as_array().ok_or("operations")?;
         let fill = rows.iter().find(|row| row["kind"] == "memset");
@@ -133,7 +137,9 @@ impl RecordedRun<'_> {
             ),
             None => "no total of fills".to_owned(),
         };
-        Ok(format!("{timed:.1} % timed, {of_total}"))
+        Ok(format!(
+            "{timed:.1} % timed, {in_runs:.1} % in runs, {of_total}"
+        ))
     }
 
     fn json(&self, command: &str) -> Result<Value> {

@@ -317,7 +317,8 @@ impl Span {
             // No memory was left for the stream: the task is still kept.
             (_, None) => Some(STREAMLESS.fetch_add(1, Relaxed)),
         };
-        let is_timed = matches!(self.task, TaskState::Timed(_));
+        // The next task of a run has no record after it.
+        let is_timed = matches!(&self.task, TaskState::Timed(it) if !it.goes_on_with_run());
         if !is_timed {
             match self.task {
                 // It is the last one until the call around it ends. A wait may have submitted nothing.

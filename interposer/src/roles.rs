@@ -18,7 +18,9 @@ use crate::timing::operations::Operation;
 use crate::timing::proofs::Proof;
 use crate::timing::running_waits::Waiting;
 use crate::timing::submit::{self, Extent};
-use crate::timing::{anchor, api, capture, failure, hardware, harvester, synchronised, teardown};
+use crate::timing::{
+    anchor, api, capture, failure, hardware, harvester, runs, synchronised, teardown,
+};
 use crate::{graph_roles, kernels, last_task, lifecycle, session, streams, until_exit};
 
 /// Memory copy kinds with a source or destination that is host memory, or may be.
@@ -50,6 +52,7 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         span.left_out = LeftOut::Filtered;
     }
     span.object = event_word(call);
+    end_runs(span, call);
     match call.function.role {
         Role::Task | Role::RecordEvent | Role::WaitEvent | Role::ResetEvent => {
             begin_task(span, call);
@@ -105,6 +108,22 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         _ => graph_roles::before(span, call),
     }
     lifecycle::goes(span, call);
+}
+
+/// The tasks of a run are timed together: other calls on its stream, and waits for all streams, come after the end of the run.
+fn end_runs(span: &Span, call: &Context<'_>) {
+    match call.function.role {
+        // Known when it is clear whether the task is part of the run.
+        Role::Task | Role::RecordEvent | Role::WaitEvent | Role::ResetEvent => {}
+        Role::SyncDevice | Role::ResetDevice | Role::DestroyContext | Role::Finalize => {
+            runs::end_all(call.state);
+        }
+        _ => {
+            if let Some(stream) = span.stream {
+                runs::end_of(stream, call.state);
+            }
+        }
+    }
 }
 
 /// The call has returned `result`; its record has not been written yet.
@@ -261,6 +280,7 @@ fn may_submit(function: &Function) -> bool {
 /// Says that something unmeasured may come onto the stream, unless that is part of the task of a call around.
 fn untimed_submission(span: &Span, call: &Context<'_>) -> Option<UntimedSubmission> {
     let stream = span.stream.filter(|_| !call.state.in_task())?;
+    runs::end_of(stream, call.state);
     UntimedSubmission::enter(stream)
 }
 
@@ -329,6 +349,7 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
         Err(reason) => TaskState::Untimed(reason),
     };
     if let (TaskState::Untimed(_), Some(stream)) = (&span.task, span.stream) {
+        runs::end_of(stream, call.state);
         span.untimed_submission = UntimedSubmission::enter(stream);
     }
 }
@@ -400,6 +421,7 @@ fn operation(call: &Context<'_>) -> Operation {
     let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(MIX);
     let function = core::ptr::from_ref(call.function) as u64;
     let (mut exact, mut rough) = (function, function);
+    let name = call.arg(call.function.label).unwrap_or(0);
     for (arg, word) in call.function.args.iter().zip(call.args) {
         // Addresses, and values such as that of a fill, hardly change the duration.
         let is_left_out = matches!(
@@ -413,7 +435,8 @@ fn operation(call: &Context<'_>) -> Operation {
             rough = mix(rough, *word);
         }
     }
-    Operation::of((mix(exact, 1) >> 32) as u32, (mix(rough, 2) >> 32) as u32)
+    let in_row = mix(mix(rough, name), 3) >> 32;
+    Operation::of((mix(exact, 1) >> 32) as u32, (mix(rough, 2) >> 32) as u32).named(in_row as u32)
 }
 
 /// Whether an asynchronous copy will be done by the host after a synchronisation, because its

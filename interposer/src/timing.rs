@@ -35,6 +35,7 @@ pub(crate) mod queue_slots;
 pub(crate) mod record_time;
 pub(crate) mod reference;
 pub(crate) mod running_waits;
+pub(crate) mod runs;
 pub(crate) mod schedule;
 mod selection;
 pub(crate) mod spread;

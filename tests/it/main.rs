@@ -123,6 +123,8 @@ mod robustness;
 mod robustness_processes;
 /// Recordings with several files.
 mod rolling;
+/// Short tasks in a row that have one time together.
+mod runs;
 /// JSON documents and their schemas.
 mod schemas;
 /// The command works as a single file.

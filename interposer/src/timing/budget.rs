@@ -225,6 +225,11 @@ impl Account {
         self.host.store(next, Relaxed);
     }
 
+    /// Whether tasks mostly wait in the queue of the stream.
+    pub(crate) fn waits(&self) -> bool {
+        self.waiting.load(Relaxed) > 0
+    }
+
     /// A wait or a replay took this long, and events around it add this time.
     pub(crate) fn note_other(&self, length: u32, price: u32) {
         self.device.store(price, Relaxed);

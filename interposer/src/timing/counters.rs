@@ -45,6 +45,9 @@ pub(crate) static SAMPLED_STREAMS: Tally = Tally::new(Counter::SampledStreams);
 /// Timed tasks that took less time than an event record does.
 pub(crate) static SHORT_TASKS: Tally = Tally::new(Counter::ShortTasks);
 
+/// Tasks of runs that have one time together.
+pub(crate) static RUN_TASKS: Tally = Tally::new(Counter::RunTasks);
+
 /// Entries of the hardware's log, those without times, and how often there was no memory for more.
 pub(crate) static LOG_ENTRIES: Tally = Tally::new(Counter::LogEntries);
 pub(crate) static TIMELESS_ENTRIES: Tally = Tally::new(Counter::TimelessEntries);
@@ -56,7 +59,7 @@ pub(crate) static DEVICE: Tally = Tally::new(Counter::EventsDeviceNs);
 /// Time of streams from the end of one such task to the end of the next.
 pub(crate) static STREAMS: Tally = Tally::new(Counter::StreamNs);
 
-static ALL: [&Tally; 16] = [
+static ALL: [&Tally; 17] = [
     &DEVICE,
     &STREAMS,
     &INJECTED,
@@ -70,6 +73,7 @@ static ALL: [&Tally; 16] = [
     &CHAINED_STREAMS,
     &SAMPLED_STREAMS,
     &SHORT_TASKS,
+    &RUN_TASKS,
     &LOG_ENTRIES,
     &TIMELESS_ENTRIES,
     &LOG_BUFFERS_SHORT,

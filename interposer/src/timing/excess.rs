@@ -196,6 +196,24 @@ impl LastReadTask {
 }
 
 impl Excess {
+    /// Learns from a run of tasks of one operation: a stretch between two records, as long as single ones are known. All of it must
+    /// have been in the queue when the stream came to it.
+    pub(crate) fn read_run(&self, single: Single, tasks: u32, record: &RecordTime) {
+        let known = self.operations.known_in_row(single.operation);
+        let (Some(known), 2..) = (known, tasks) else {
+            return;
+        };
+        if !record.was_waiting(single.closed, single.begin) {
+            return;
+        }
+        let whole = single.end.ns().wrapping_sub(single.begin.ns());
+        let singly = i64::from(known).saturating_mul(tasks.into());
+        let beyond = singly.saturating_sub(whole) / i64::from(tasks).saturating_sub(1).max(1);
+        if (-LONGEST_NS..=LONGEST_NS).contains(&beyond) {
+            self.add(1 << single.work as u32, known.max(1), beyond as i32);
+        }
+    }
+
     /// Learns from a task. `before` is the task of its stream that was read before it, and `last_end` the device time of the
     /// record behind that.
     pub(crate) fn read(

@@ -257,7 +257,7 @@ fn read<'a>(
             Some(EventTimes { begin, end, open }) => {
                 let (begin, end) = (begin.ns(), end.ns());
                 let record = reference::record_time(context).map_or((0, 0), RecordTime::known);
-                if pair.start != pair.end {
+                if pair.start != pair.end && pair.tasks == 1 {
                     let is_short = note_length(lane, end.wrapping_sub(begin), record.0.into());
                     batch.short_tasks = batch.short_tasks.wrapping_add(is_short.into());
                 }
@@ -276,7 +276,7 @@ fn read<'a>(
                     closing: passed(pair.begin, pair.closed),
                     record_ns,
                     record_open_ns,
-                    run_tasks: 1,
+                    run_tasks: pair.tasks,
                 });
             }
             None => {
@@ -311,9 +311,9 @@ fn note_single(
     let last_end = lane.last_end.load(Relaxed);
     let known = times.zip(pair.sequence).filter(|_| last_end != UNREAD);
     let learners = reference::excess(context).zip(reference::record_time(context));
-    let before = lane
-        .before
-        .follow(pair.sequence.filter(|_| times.is_some()));
+    let last = pair.tasks.saturating_sub(1);
+    let last = pair.sequence.map(|first| first.wrapping_add(last));
+    let before = lane.before.follow(last.filter(|_| times.is_some()));
     let (Some((times, sequence)), Some(work), Some((excess, record))) = (known, work, learners)
     else {
         return;
@@ -327,7 +327,10 @@ fn note_single(
         end: times.end,
         closed,
     };
-    excess.read(single, (before, last_end), record);
+    match pair.tasks {
+        2.. => excess.read_run(single, pair.tasks, record),
+        _ => excess.read(single, (before, last_end), record),
+    }
 }
 
 /// A task and the record after it took `both_ns`, and the record takes about `record_ns`. Returns whether the task took less than

@@ -1,5 +1,6 @@
 //! What measuring keeps per stream: the pairs that are waiting to be read, in order of execution.
 
+use core::num::NonZeroU64;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64};
 
@@ -19,6 +20,7 @@ use crate::timing::pair::Pair;
 use crate::timing::proofs::Proofs;
 use crate::timing::queue::SpscQueue;
 use crate::timing::queue_slots::Slots;
+use crate::timing::runs::Runs;
 use crate::{memory, syscall_policy, thread};
 
 mod list;
@@ -48,6 +50,7 @@ pub(crate) struct Turn {
     pub(crate) since_behind: u32,
     /// The end event of a pair, if nothing was submitted after it.
     pub(crate) chain: Option<Link>,
+    pub(crate) runs: Runs,
 }
 
 /// The end event of a pair that may be the begin of the next task.
@@ -56,7 +59,19 @@ pub(crate) struct Link {
     /// Unmeasured submissions until then, and calls of unknown functions.
     pub(crate) others: (u32, u32),
     /// The tick after its submission.
-    pub(crate) closed: u64,
+    closed: NonZeroU64,
+}
+
+impl Link {
+    pub(crate) fn new(others: (u32, u32), closed: u64) -> Option<Self> {
+        let closed = NonZeroU64::new(closed)?;
+        Some(Self { others, closed })
+    }
+
+    /// Whether its event was submitted no earlier than this.
+    pub(crate) fn is_since(self, known: u64) -> bool {
+        self.closed.get() >= known
+    }
 }
 
 impl Turn {
@@ -67,6 +82,7 @@ impl Turn {
             stretches: Stretches::new(),
             since_behind: 0,
             chain: None,
+            runs: Runs::new(),
         }
     }
 
@@ -76,6 +92,7 @@ impl Turn {
         self.slots.forget();
         self.stretches = Stretches::new();
         self.chain = None;
+        self.runs.forget();
     }
 }
 
@@ -148,6 +165,8 @@ pub(crate) struct Lane {
     /// The next one in the list of all.
     next: AtomicPtr<Lane>,
     used: AtomicBool,
+    /// A run of tasks has begun: the next other submission ends it.
+    pub(crate) has_run: AtomicBool,
 }
 
 /// No device time.
@@ -463,6 +482,7 @@ impl Lane {
         if let Some(proofs) = self.proofs() {
             proofs.forget();
         }
+        self.has_run.store(false, Relaxed);
         self.skipped.take();
         self.held.store(FREE, Relaxed);
         if self.used.swap(false, Release) {

@@ -7,6 +7,8 @@ use ascend_trace_format::record::figure::Work;
 
 /// Operations of a device with a known duration. Others replace them.
 const PLACES: usize = 256;
+/// The same by name and sizes.
+const ROWS: usize = 64;
 /// A duration is known after this number of tasks in a row that differ by no more than this, and this part of it.
 const LEAST: u32 = 4;
 const ALIKE_NS: u32 = 200;
@@ -20,13 +22,27 @@ const MOST: u32 = 16;
 pub(crate) struct Operation {
     exact: u32,
     rough: u32,
+    in_row: u32,
 }
 
 impl Operation {
     pub(crate) const NONE: Self = Self::of(0, 0);
 
     pub(crate) const fn of(exact: u32, rough: u32) -> Self {
-        Self { exact, rough }
+        Self {
+            exact,
+            rough,
+            in_row: rough,
+        }
+    }
+
+    /// The same with a number for its function with sizes and its name: tasks of a run have the same.
+    pub(crate) const fn named(self, in_row: u32) -> Self {
+        Self { in_row, ..self }
+    }
+
+    pub(crate) fn in_row(self) -> u32 {
+        self.in_row
     }
 
     /// Distinguishes kinds of work.
@@ -43,23 +59,23 @@ struct OperationSlot {
 }
 
 /// The durations of a device's operations.
-pub(crate) struct Operations([OperationSlot; PLACES]);
+pub(crate) struct Operations {
+    slots: [OperationSlot; PLACES],
+    /// By the numbers that tasks of a run have in common.
+    in_rows: [OperationSlot; ROWS],
+}
 
 impl Operations {
     pub(crate) const fn new() -> Self {
-        Self(
-            [const {
-                OperationSlot {
-                    operation: AtomicU32::new(0),
-                    count: AtomicU32::new(0),
-                    mean: AtomicU32::new(0),
-                }
-            }; PLACES],
-        )
+        Self {
+            slots: [const { OperationSlot::new() }; PLACES],
+            in_rows: [const { OperationSlot::new() }; ROWS],
+        }
     }
 
     pub(crate) fn forget(&self) {
-        for place in self.0.iter().filter(|it| it.count.load(Relaxed) > 0) {
+        let all = self.slots.iter().chain(&self.in_rows);
+        for place in all.filter(|it| it.count.load(Relaxed) > 0) {
             place.count.store(0, Relaxed);
         }
     }
@@ -67,25 +83,46 @@ impl Operations {
     /// A task that had waited in its queue took this long.
     pub(crate) fn note(&self, operation: Operation, length: u32) {
         for number in [operation.exact, operation.rough] {
-            if let Some(place) = self.0.get(number as usize % PLACES) {
+            if let Some(place) = self.slots.get(number as usize % PLACES) {
                 place.note(number, length);
             }
         }
+        if let Some(place) = self.in_rows.get(operation.in_row as usize % ROWS) {
+            place.note(operation.in_row, length);
+        }
+    }
+
+    /// How long a task takes that has the name and the sizes of one, if that is known.
+    pub(crate) fn known_in_row(&self, operation: Operation) -> Option<u32> {
+        let place = self.in_rows.get(operation.in_row as usize % ROWS)?;
+        place.known(operation.in_row)
     }
 
     /// How long such a task takes, if that is known.
     pub(crate) fn known(&self, operation: Operation) -> Option<u32> {
         let known = |number: u32| {
-            let place = self.0.get(number as usize % PLACES)?;
-            let is_own = number != 0 && place.operation.load(Relaxed) == number;
-            let is_known = is_own && place.count.load(Relaxed) >= LEAST;
-            is_known.then(|| place.mean.load(Relaxed))
+            let place = self.slots.get(number as usize % PLACES)?;
+            place.known(number)
         };
         known(operation.exact).or_else(|| known(operation.rough))
     }
 }
 
 impl OperationSlot {
+    const fn new() -> Self {
+        Self {
+            operation: AtomicU32::new(0),
+            count: AtomicU32::new(0),
+            mean: AtomicU32::new(0),
+        }
+    }
+
+    fn known(&self, number: u32) -> Option<u32> {
+        let is_own = number != 0 && self.operation.load(Relaxed) == number;
+        let is_known = is_own && self.count.load(Relaxed) >= LEAST;
+        is_known.then(|| self.mean.load(Relaxed))
+    }
+
     fn note(&self, operation: u32, length: u32) {
         let count = self.count.load(Relaxed);
         let mean = self.mean.load(Relaxed);
@@ -193,6 +230,21 @@ mod tests {
         operations.note(copy, 70_000);
         assert_eq!(operations.known(copy), None);
         assert_eq!(operations.known(Operation::NONE), None);
+    }
+
+    #[test]
+    fn tasks_of_one_name_are_known_by_it() {
+        let operations = Operations::new();
+        // Each with other addresses, and with the sizes of another name.
+        for exact in 0..8 {
+            operations.note(Operation::of(300 + exact, 2).named(5), 4_000);
+            operations.note(Operation::of(400 + exact, 2).named(6), 90_000);
+        }
+        let known = |name| operations.known_in_row(Operation::of(1, 2).named(name));
+        assert_eq!(
+            [known(5), known(6), known(7)],
+            [Some(4_000), Some(90_000), None]
+        );
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(crate) struct Pair {
     /// The task's number on its stream; `None` when the submission failed and only the events are
     /// to be had back.
     pub(crate) sequence: Option<u32>,
+    /// The number of tasks between its events: more than 1 for a run.
+    pub(crate) tasks: u32,
     /// Ticks before the start event.
     pub(crate) entry: u64,
     /// Ticks between the start event and the task.
@@ -86,6 +88,7 @@ mod tests {
             paid: 0,
             behind: 3,
             sequence: Some(0),
+            tasks: 1,
             entry: 100,
             begin: 110,
             closed: 120,

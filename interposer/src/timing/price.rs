@@ -59,6 +59,9 @@ pub(super) fn note(
     let passed = last_end.map_or(0, |last| end.ns().saturating_sub(last));
     let passed = u64::try_from(passed).unwrap_or(0);
     sum.stream = sum.stream.saturating_add(passed);
+    if pair.tasks > 1 {
+        return;
+    }
     let length = u32::try_from(end.ns().wrapping_sub(begin.ns())).unwrap_or(0);
     if pair.work.is_none() {
         return account.note_other(length.saturating_sub(beyond), price);

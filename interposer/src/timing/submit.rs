@@ -17,6 +17,7 @@ use crate::timing::lane::{self, Lane, Link, MANY_UNREAD, MOST_PENDING, Turn};
 use crate::timing::operations::{Operation, SkippedTasks};
 use crate::timing::pair::Pair;
 use crate::timing::queue_slots::Room;
+use crate::timing::runs::{self, OpenRun, RunPlace};
 use crate::timing::{capture, chip, counters, harvest, harvester, reference, selection};
 use crate::{last_task, session, streams, syscall_policy, thread};
 
@@ -42,6 +43,7 @@ pub(crate) struct Submission {
     skipped: SkippedTasks,
     /// The latest device time that had been read.
     floor: i64,
+    place: RunPlace,
     /// Unmeasured submissions that the lane had seen before the start event.
     untimed: u32,
     /// Calls of unknown functions that there had been then.
@@ -101,12 +103,31 @@ pub(crate) fn begin(
     let known = |operation: Operation| {
         reference::excess(context).and_then(|it| it.operations.known(operation))
     };
+    let mut turn = None;
+    let mut place = RunPlace::Alone;
+    // Runs may have been made until now.
+    if runs::are_made() || lane.has_run.load(Relaxed) {
+        let mut order = lane.turn().ok_or(Untimed::Contended)?;
+        let task = runs::short_task(context, work).filter(|_| runs::are_made());
+        place = runs::place(&mut order, lane, state, (task, entry));
+        if let RunPlace::Next { .. } = place {
+            state.submission.set_turn(Some(lane.noted()));
+            return Ok(Submission::next(
+                (api, context, stream),
+                lane,
+                order,
+                (place, entry),
+            ));
+        }
+        turn = Some(order);
+    }
     let step = if session::is_auto() {
         lane.choice.step()
     } else {
         session::sampling()
     };
-    if step == 0 || !stream.sequence.load(Relaxed).is_multiple_of(step) {
+    let is_left_out = || !stream.sequence.load(Relaxed).is_multiple_of(step);
+    if step == 0 || place == RunPlace::Alone && is_left_out() {
         if let Some((work, operation)) = work {
             lane.skipped.skip(work, known(operation));
         }
@@ -121,7 +142,10 @@ pub(crate) fn begin(
     } else {
         0
     };
-    let mut order = lane.turn().ok_or(Untimed::Contended)?;
+    let mut order = match turn {
+        Some(order) => order,
+        None => lane.turn().ok_or(Untimed::Contended)?,
+    };
     let pending = lane.pending.len();
     if pending >= MANY_UNREAD {
         harvest::keep_up(lane, api);
@@ -135,6 +159,7 @@ pub(crate) fn begin(
     }
     // It leaves a few tasks out to learn what its events add to the others, unless all were asked for.
     if let Some((work, operation)) = work
+        && place == RunPlace::Alone
         && (session::is_auto() || session::is_chained())
     {
         let samples = reference::excess(context).map_or(u32::MAX, |it| it.samples(work));
@@ -153,11 +178,13 @@ pub(crate) fn begin(
     if room == Room::None {
         return Err(Untimed::QueueFull);
     }
-    let wants_chain = session::is_chained() || session::is_auto() && lane.choice.is_chained();
+    let wants_chain = place != RunPlace::Alone
+        || session::is_chained()
+        || session::is_auto() && lane.choice.is_chained();
     // A stream that the program knows to be done was idle before this task, even if its times are not read yet.
     let is_unbroken = order
         .chain
-        .is_some_and(|link| link.others == (untimed, unknown) && link.closed >= lane.known());
+        .is_some_and(|link| link.others == (untimed, unknown) && link.is_since(lane.known()));
     let is_chained = (wants_chain || room == Room::Little) && pending > 0 && is_unbroken;
     let begins = match extent {
         Extent::Moment => Begins::AtItsEnd,
@@ -166,7 +193,8 @@ pub(crate) fn begin(
     };
     let floor = reference::latest(context);
     let (start, end) = take_events(&mut order.stash, context, api, begins)?;
-    let behind = if room == Room::Enough && begins != Begins::AtItsEnd {
+    let is_first = matches!(place, RunPlace::First { .. });
+    let behind = if room == Room::Enough && begins != Begins::AtItsEnd && !is_first {
         take_behind(&mut order, context, api)
     } else {
         0
@@ -202,6 +230,7 @@ pub(crate) fn begin(
         hosted: None,
         paid: price,
         floor,
+        place,
         untimed,
         unknown,
     })
@@ -293,6 +322,41 @@ impl Drop for Submission {
 }
 
 impl Submission {
+    /// The next task of a run.
+    fn next(
+        (api, context, stream): (&'static Api, &'static ContextEntry, &'static StreamEntry),
+        lane: &'static Lane,
+        order: Guard<'static, Turn>,
+        (place, entry): (RunPlace, u64),
+    ) -> Self {
+        Self {
+            api,
+            context,
+            lane,
+            order,
+            stream,
+            start: 0,
+            end: 0,
+            behind: 0,
+            entry,
+            armed: entry,
+            work: None,
+            operation: Operation::NONE,
+            skipped: SkippedTasks::NONE,
+            hosted: None,
+            paid: 0,
+            floor: 0,
+            place,
+            untimed: 0,
+            unknown: 0,
+        }
+    }
+
+    /// Whether it is the next task of a run: no event is around it alone.
+    pub(crate) fn goes_on_with_run(&self) -> bool {
+        matches!(self.place, RunPlace::Next { .. })
+    }
+
     /// The stream is about to get a function of the program. Returns the function and the argument for the runtime.
     pub(crate) fn host(
         &mut self,
@@ -326,9 +390,18 @@ impl Submission {
         sequence: Option<u32>,
         (begin, end): (u64, u64),
     ) -> Untimed {
+        if let RunPlace::Next { lasts } = self.place {
+            runs::submitted(&mut self.order, self.lane, state, (sequence, lasts));
+            let meter = state.meter();
+            meter.spend(state, &meter.timing, (self.entry, begin));
+            return Untimed::InRun;
+        }
         // Another thread may have begun to capture the stream meanwhile.
         let may_end = sequence.is_some() && capture::of(self.stream).is_none();
         self.settle_hosted(sequence.is_some(), may_end);
+        if may_end && self.begin_run(state, sequence, (begin, end)) {
+            return Untimed::Timed;
+        }
         let has_ended = may_end && self.api.record(self.end, self.stream.handle());
         let closed = ticks();
         let is_followed =
@@ -355,11 +428,8 @@ impl Submission {
             // SAFETY: the submission lock is held, so no other thread puts in.
             unsafe { self.lane.pending.push(pair) };
         }
-        let link = Link {
-            others: (self.untimed, self.unknown),
-            closed: closed_behind,
-        };
-        self.order.chain = Some(link).filter(|_| has_ended && alone);
+        let link = Link::new((self.untimed, self.unknown), closed_behind);
+        self.order.chain = link.filter(|_| has_ended && alone);
         let meter = state.meter();
         meter.spend(state, &meter.timing, (self.entry, begin));
         meter.spend(state, &meter.timing, (end, closed_behind));
@@ -386,6 +456,47 @@ impl Submission {
         }
     }
 
+    /// Begins a run with the task, if it may be the first of one: no event follows yet.
+    fn begin_run(
+        &mut self,
+        state: &ThreadState,
+        sequence: Option<u32>,
+        (begin, end): (u64, u64),
+    ) -> bool {
+        let (RunPlace::First { most, lasts }, Some(first)) = (self.place, sequence) else {
+            return false;
+        };
+        let is_alone = self.lane.untimed() == Some(self.untimed);
+        let closed = ticks();
+        let Some(pair) = self
+            .pair(true, sequence, (begin, closed))
+            .filter(|_| is_alone)
+        else {
+            return false;
+        };
+        let run = OpenRun::begin(
+            (self.api, self.context, self.stream),
+            (pair, first),
+            (self.untimed, self.unknown),
+            (most, lasts),
+        );
+        if !runs::begin(&mut self.order, self.lane, run) {
+            return false;
+        }
+        self.order.chain = None;
+        let has_begun = self.start != 0;
+        if has_begun {
+            let place = self.lane.pending.counts().0;
+            self.order.slots.put(1, self.start, (place, closed));
+        }
+        let meter = state.meter();
+        meter.spend(state, &meter.timing, (self.entry, begin));
+        meter.spend(state, &meter.timing, (end, closed));
+        meter.events.add(has_begun.into());
+        meter.tasks.add(1);
+        true
+    }
+
     /// A pair to read, or only to return without a `sequence`.
     fn pair(
         &mut self,
@@ -403,6 +514,7 @@ impl Submission {
             paid: self.paid,
             behind: self.behind,
             sequence,
+            tasks: 1,
             entry: self.armed,
             begin,
             closed,

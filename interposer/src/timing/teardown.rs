@@ -9,7 +9,7 @@ use crate::syscall_policy;
 use crate::timing::api::{self, Api};
 use crate::timing::harvest::{self, Limit, QueryPolicy};
 use crate::timing::lane::{self, KeptOut, Lane};
-use crate::timing::{anchor, counters, reference};
+use crate::timing::{anchor, counters, reference, runs};
 
 /// A stream is about to be destroyed or aborted: reads finished pairs, and keeps all readers out until
 /// the call has returned. A query during the end of a stream would not find it.
@@ -127,6 +127,7 @@ fn after_failure(context: &'static ContextEntry) {
             unsafe { kept_out.lane().pending.pop() };
             harvest::give_up(lane, pair, Untimed::ContextFailed);
         }
+        abandon_run(lane, Untimed::ContextFailed);
         lane.forget_stash();
     }
     counters::tell();
@@ -224,9 +225,23 @@ fn forsake(lane: &Lane, api: &Api, reason: Untimed) {
             api.destroy_event(event);
         }
     }
+    abandon_run(lane, reason)
+        .into_iter()
+        .flatten()
+        .filter(|event| *event != 0 && is_open_or_closing(lane))
+        .for_each(|event| api.destroy_event(event));
     if let Some(context) = lane.context() {
         lane.empty_stash(context, api);
     }
+}
+
+/// A run that has not ended has no time. Returns its events.
+fn abandon_run(lane: &Lane, reason: Untimed) -> Option<[u64; 2]> {
+    if !lane.has_run.load(Relaxed) {
+        return None;
+    }
+    let mut turn = lane.turn()?;
+    runs::abandon(&mut turn, lane, reason)
 }
 
 /// Whether queries about a lane's context are allowed.

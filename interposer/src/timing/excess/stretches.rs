@@ -31,6 +31,11 @@ impl Stretches {
         }
     }
 
+    /// Whether a stretch has begun and is not over.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.left > 0
+    }
+
     /// Whether the next task is one of a stretch; `is_known` if its duration with events is known.
     pub(crate) fn takes(
         &mut self,

@@ -138,6 +138,35 @@ fn a_task_that_is_missing_between_them_makes_a_stretch_unknown() {
     assert_eq!(median(&stream.excess.all), None);
 }
 
+/// A run of tasks shows the same as a stretch between two timed ones, if all of it waited in the queue.
+#[test]
+fn a_run_of_tasks_is_a_stretch() {
+    let mut stream = Stream::new(1_800, 2_000);
+    let kernel = (Work::Kernel, KERNEL, 9_000);
+    (0..8).for_each(|_| stream.timed(kernel));
+    let mut run = |operation, closed| {
+        let begin = stream.at;
+        stream.at += 2 * 2_000 + 20 * 9_000 + 19 * 1_800 + 1_000;
+        let single = Single {
+            work: Work::Kernel,
+            sequence: stream.sequence,
+            operation,
+            skipped: SkippedTasks::NONE,
+            begin: DeviceNs::new(begin),
+            end: DeviceNs::new(stream.at),
+            closed: HostNs::new(closed),
+        };
+        stream.excess.read_run(single, 20, &stream.record);
+    };
+    // The host submitted it while the stream came to it.
+    (0..8).for_each(|_| run(KERNEL, 1_000_000_000));
+    (0..8).for_each(|_| run(COPY, 500));
+    (0..8).for_each(|_| run(KERNEL, 500));
+    let values = &stream.excess.works[Work::Kernel as usize].pure;
+    assert_eq!(values.beyond.samples(), 8);
+    assert_eq!(median(values).map(|it| it.0), Some(1_000 + 4_000 - 1_800));
+}
+
 #[test]
 fn short_tasks_show_more_than_long_ones() {
     let values = Values::new();

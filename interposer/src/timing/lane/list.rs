@@ -127,6 +127,7 @@ pub(super) fn make() -> Option<&'static Lane> {
         context: AtomicPtr::new(core::ptr::null_mut()),
         next: AtomicPtr::new(core::ptr::null_mut()),
         used: AtomicBool::new(true),
+        has_run: AtomicBool::new(false),
     })?;
     let raw = made.as_ptr();
     let lane = deref(raw)?;

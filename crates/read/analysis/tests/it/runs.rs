@@ -10,7 +10,7 @@ use ascend_trace_testkit::Timeline;
 /// Nanoseconds.
 const US: i64 = 1_000;
 
-/// Twenty tasks of 10 us with times of their own.
+/// Twenty tasks of 10 us that were timed alone.
 const SINGLE: &str = "
     s1: A[100us..110us] A[112us..122us] A[124us..134us] A[136us..146us] A[148us..158us]
     s1: A[160us..170us] A[172us..182us] A[184us..194us] A[196us..206us] A[208us..218us]
@@ -73,7 +73,7 @@ fn a_total_contains_the_time_of_a_run() {
     assert!(error <= 13 * US, "{total} +- {error}");
 }
 
-/// Slower tasks in a run are in the total, though all tasks with times of their own are quick.
+/// Slower tasks in a run are in the total, though all tasks that were timed alone are quick.
 #[test]
 fn a_total_follows_a_run_that_was_slower_than_single_tasks() {
     let text = format!(
@@ -99,7 +99,7 @@ fn a_run_of_several_operations_is_no_total_of_one() {
     assert!((total - 250 * US).abs() <= error, "{total} +- {error}");
 }
 
-/// The event after the run was submitted 40 us after its begin: so long, the stream may have waited in between.
+/// The event after the run was submitted 40 us after its begin: the stream may have waited for that time in between.
 #[test]
 fn a_stream_that_may_have_waited_within_a_run_leaves_the_total_open() {
     let [sure, open] = [12, 1040].map(|closed| run_of(&with_run("A", closed)));

@@ -47,7 +47,7 @@ struct RunOfTasks {
     tasks: Vec<TaskId>,
 }
 
-/// The runs of a trace. Their tasks follow each other, are alike, and have no times of their own.
+/// The runs of a trace. Their tasks are alike and have no separate times.
 #[track_caller]
 fn runs(trace: &Trace) -> Vec<RunOfTasks> {
     let mut found = Vec::new();

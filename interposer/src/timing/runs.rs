@@ -7,8 +7,8 @@
 //! the run's: another submission to the stream, or a call that waits for it or ends it. A run that something came into is given
 //! up: its tasks have no time.
 //!
-//! Each run is followed by a task with events of its own. So the durations of single tasks are known as well, and what a pair
-//! adds ([`crate::timing::excess`]).
+//! The task after a run has a separate pair. It shows the durations of single tasks, and what a pair adds
+//! ([`crate::timing::excess`]).
 
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering::Relaxed;
@@ -40,7 +40,7 @@ const LEAST_QUEUED: u32 = 4;
 /// Where a task is, by the runs of its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunPlace {
-    /// It has events of its own.
+    /// It has a separate pair of events.
     Alone,
     /// The same, behind a run of its operation.
     Behind,
@@ -78,7 +78,7 @@ pub(crate) struct OpenRun {
 /// The runs of a stream: for who submits to it.
 struct StreamRuns {
     open: Option<OpenRun>,
-    /// The operation of the last task; 0 when that was none that counts.
+    /// The operation of the last task; 0 without one.
     last: u32,
     /// That task ended a run.
     has_ended: bool,
@@ -100,7 +100,7 @@ pub(crate) fn are_made() -> bool {
     session::is_auto() && session::budget() == 0
 }
 
-/// What is known of a task that may be in a run. `None` where it is long, or events around it take little.
+/// Facts about a task that may be in a run. `None` if it is long, or if events around it take little.
 pub(crate) fn short_task(
     context: &ContextEntry,
     work: Option<(Work, Operation)>,
@@ -199,7 +199,7 @@ pub(crate) fn place(
 impl StreamRuns {
     /// Counts a task of the stream.
     fn count(&mut self, lane: &Lane, entry: u64) {
-        // What was submitted before that is done.
+        // Earlier submissions are done.
         if lane.known() > self.entry {
             self.queued = 0;
         }
@@ -230,12 +230,12 @@ impl OpenRun {
         }
     }
 
-    /// Whether nothing but its tasks has come to the stream, and the stream need not have been idle since its begin.
+    /// Whether the stream got only its tasks, and may have been busy since its begin.
     fn goes_on(&self, lane: &Lane) -> bool {
         self.is_whole(lane) && lane.known() < self.pair.begin
     }
 
-    /// Whether nothing but its tasks has come to the stream.
+    /// Whether the stream got only its tasks.
     fn is_whole(&self, lane: &Lane) -> bool {
         let others = lane
             .untimed()
@@ -296,7 +296,7 @@ pub(crate) fn submitted(
     }
 }
 
-/// Ends the run of a stream, if it has one and nobody else is submitting to it.
+/// Ends the run of a stream, unless another thread submits to it.
 pub(crate) fn end_of(stream: &StreamEntry, state: &ThreadState) {
     if let Some(lane) = lane::known(stream) {
         end_on(lane, state);

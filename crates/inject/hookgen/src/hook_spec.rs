@@ -69,7 +69,7 @@ pub struct FunctionSpec {
     /// Why a function that blocks or submits a task is nothing but recorded.
     pub plain: Option<String>,
     /// Why a function that submits a task takes no stream.
-    pub(crate) streamless: Option<String>,
+    pub streamless: Option<String>,
     #[serde(default)]
     pub(crate) args: BTreeMap<String, String>,
 }

@@ -62,12 +62,14 @@ fn every_submitting_function_has_a_kind_of_task_and_a_stream() {
         let Some(hook) = table.hook(name) else {
             continue;
         };
-        let is_plain = spec.function(name).is_some_and(|said| said.plain.is_some());
-        if is_plain {
+        let said = spec.function(name);
+        if said.is_some_and(|it| it.plain.is_some()) {
             continue;
         }
         assert_eq!(hook.task.is_some(), submits == "y", "{name}");
-        if submits == "y" {
+        let is_streamless = said.is_some_and(|it| it.streamless.is_some());
+        assert!(!is_streamless || hook.stream.is_none(), "{name}");
+        if submits == "y" && !is_streamless {
             let stream = &hook.args[usize::from(hook.stream.unwrap())];
             assert_eq!(
                 (stream.kind, stream.out),

@@ -6,7 +6,7 @@ use ascend_trace_recording::{TaskId, TaskRun, Trace};
 
 use super::{ClassKey, Estimate};
 
-/// A run whose last task has not come yet.
+/// An incomplete run.
 #[derive(Clone, Copy, Debug)]
 struct OpenRun {
     key: ClassKey,

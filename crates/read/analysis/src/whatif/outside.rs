@@ -66,7 +66,7 @@ pub(super) struct PauseResult {
     /// Calls after a pause without a known cause, which something may have ended at a fixed time. With how long the thread worked in the
     /// pause, at least.
     pub(super) arrivals: Vec<(LanePosition, i64)>,
-    /// Sites with many of these pauses. Without a pause, what the thread waits for there had come before.
+    /// Sites with many of these pauses.
     pub(super) arrival_sites: BTreeSet<Site>,
     /// Calls after a pause that a clock ended, with its period.
     pub(super) clocked: Vec<(LanePosition, i64)>,

@@ -7,7 +7,7 @@
 //! the run's: another submission to the stream, or a call that waits for it or ends it. A run that something came into is given
 //! up: its tasks have no time.
 //!
-//! The task after a run has a separate pair. It shows the durations of single tasks, and what a pair adds
+//! The task after a run has a separate pair. It shows the durations of single tasks and the cost of a pair
 //! ([`crate::timing::excess`]).
 
 use core::ptr::NonNull;

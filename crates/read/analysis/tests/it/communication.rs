@@ -272,7 +272,7 @@ fn the_end_of_a_group_has_the_waits_of_its_messages() {
             "p{p}.t1: HcclCommInitRootInfo(2,{rank},7)[0..1us]
              p{p}.s1@{rank}: HcclSend(7,{sent},{other})[in-group] by t1[2us..3us] \
              HcclRecv(7,{received},{other})[in-group] by t1[4us..5us] \
-             HcclGroupEnd()[{begin}us..90us] by t1[6us..7us]"
+             HcclGroupEnd[{begin}us..90us] by t1[6us..7us]"
         );
     }
     let found = of(&text);

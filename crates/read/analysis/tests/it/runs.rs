@@ -37,16 +37,17 @@ fn with_run(last: &str, submitting_us: u32) -> Trace {
 
 fn run_of(trace: &Trace) -> TaskRun {
     let mut ids = (0..trace.tasks().len() as u32).map(TaskId);
-    ids.find_map(|id| trace.run(id)).unwrap()
+    ids.find_map(|id| trace.run(id)).expect("a run")
 }
 
 /// The estimated total of `A`, and its error.
 fn total(trace: &Trace) -> (i64, i64) {
     let stats = Stats::of(trace);
-    let row = stats.operations.iter().find(|row| row.name == "A").unwrap();
+    let mut rows = stats.operations.iter();
+    let row = rows.find(|row| row.name == "A").expect("a row");
     assert_eq!(row.time.unestimated, 0);
-    let total = row.time.estimated_total_ns.unwrap();
-    (total, row.time.total_error_ns.unwrap())
+    let total = row.time.estimated_total_ns.expect("a total");
+    (total, row.time.total_error_ns.expect("its error"))
 }
 
 #[test]

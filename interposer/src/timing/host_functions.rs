@@ -6,6 +6,7 @@
 //! given to another function. A second call is passed on as well, as long as the place has no other use.
 
 use core::ffi::c_void;
+use core::num::NonZeroU64;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 
@@ -50,7 +51,7 @@ type Function = unsafe extern "C-unwind" fn(*mut c_void);
 
 /// A function that was given to the runtime: a place and its use, never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Hosted(u64);
+pub(crate) struct Hosted(NonZeroU64);
 
 impl Hosted {
     /// Takes a place for a function and its argument; `None` without a function or a free place.
@@ -72,26 +73,26 @@ impl Hosted {
             {
                 place.function.store(function as usize, Relaxed);
                 place.data.store(data as usize, Release);
-                return Some(Self::new(taken, index));
+                return Self::new(taken, index);
             }
         }
         None
     }
 
-    const fn new(state: u64, index: usize) -> Self {
-        Self((state / USE) * PLACES as u64 + index as u64)
+    fn new(state: u64, index: usize) -> Option<Self> {
+        NonZeroU64::new((state / USE) * PLACES as u64 + index as u64).map(Self)
     }
 
     /// The function that the runtime is given, and its argument.
     pub(crate) fn given(self) -> (*mut c_void, *mut c_void) {
-        (run as Function as *mut c_void, self.0 as *mut c_void)
+        (run as Function as *mut c_void, self.0.get() as *mut c_void)
     }
 
     /// Its place and the state of that, also after the function has returned, until the place has another use.
     fn last_place(self) -> Option<(&'static HostedSlot, u64)> {
-        let place = ALL.get((self.0 % PLACES as u64) as usize)?;
+        let place = ALL.get((self.0.get() % PLACES as u64) as usize)?;
         let state = place.state.load(Acquire);
-        (state / USE == self.0 / PLACES as u64).then_some((place, state))
+        (state / USE == self.0.get() / PLACES as u64).then_some((place, state))
     }
 
     /// Its place, as long as that is taken for it.
@@ -120,7 +121,8 @@ impl Hosted {
 
 /// Calls the program's function. An exception, or a jump, passes through: the place is then never used again.
 unsafe extern "C-unwind" fn run(given: *mut c_void) {
-    let Some((place, state)) = Hosted(given as u64).last_place() else {
+    let hosted = NonZeroU64::new(given as u64).map(Hosted);
+    let Some((place, state)) = hosted.and_then(Hosted::last_place) else {
         return;
     };
     let data = place.data.load(Acquire) as *mut c_void;

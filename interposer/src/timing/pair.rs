@@ -76,6 +76,12 @@ impl Pair {
 mod tests {
     use super::*;
 
+    /// A stream that is hardly used has room for four of them, and a program may have thousands of streams.
+    #[test]
+    fn a_pair_is_no_larger_than_fifteen_words() {
+        assert!(size_of::<Pair>() <= 120, "{}", size_of::<Pair>());
+    }
+
     #[test]
     fn only_completed_submissions_are_proven_done() {
         let pair = Pair {

@@ -36,6 +36,8 @@ const LONG_NS: u32 = 195_000;
 const MOST_TASKS: u32 = 64;
 /// Tasks that a stream must have got since it was last known to be idle, before a run begins.
 const LEAST_QUEUED: u32 = 4;
+/// Pairs of a stream before its first run. A program may have thousands of streams with fewer tasks, and memory is limited.
+const LEAST_PAIRS: u64 = 8;
 
 /// Where a task is, by the runs of its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +177,12 @@ pub(crate) fn place(
         }
     }
     let stretch = turn.stretches.is_under_way();
-    let Some(runs) = turn.runs.made() else {
+    let may_begin = key != 0 && lane.pending.counts().0 >= LEAST_PAIRS;
+    let runs = match may_begin {
+        true => turn.runs.made(),
+        false => turn.runs.get(),
+    };
+    let Some(runs) = runs else {
         return RunPlace::Alone;
     };
     runs.count(lane, entry);

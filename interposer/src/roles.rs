@@ -115,6 +115,8 @@ fn end_runs(span: &Span, call: &Context<'_>) {
     match call.function.role {
         // Known when it is clear whether the task is part of the run.
         Role::Task | Role::RecordEvent | Role::WaitEvent | Role::ResetEvent => {}
+        // An event on a stream that has nothing else to do would change the result.
+        Role::QueryStream => {}
         Role::SyncDevice | Role::ResetDevice | Role::DestroyContext | Role::Finalize => {
             runs::end_all(call.state);
         }
@@ -186,6 +188,7 @@ pub(crate) fn afterwards(span: &Span, call: &Context<'_>, succeeded: bool, end: 
         Role::SyncStream => after_stream_sync(span, call, end),
         Role::SyncEvent => after_event_sync(call, end),
         Role::QueryEvent => after_query(call),
+        Role::QueryStream => after_stream_query(span, call),
         Role::SyncDevice => after_device_sync(span, call, end),
         Role::DestroyStream => lifecycle::stream_destroyed(span, call),
         Role::DestroyEvent => lifecycle::event_has_gone(call),
@@ -541,6 +544,15 @@ fn after_query(call: &Context<'_>) {
         .is_none_or(|status| status == done);
     if is_complete && let Some(event) = call.arg(call.function.event).and_then(objects::event) {
         event.was_seen();
+    }
+}
+
+/// A run may be under way on the stream. It ends now if the stream is still busy. Else its end is not known.
+fn after_stream_query(span: &Span, call: &Context<'_>) {
+    let Some(stream) = span.stream else { return };
+    match call.part(ArgPart::Status) {
+        None | Some(0) => runs::give_up_of(stream),
+        Some(_) => runs::end_of(stream, call.state),
     }
 }
 

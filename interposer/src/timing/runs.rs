@@ -310,6 +310,23 @@ pub(crate) fn end_of(stream: &StreamEntry, state: &ThreadState) {
     }
 }
 
+/// Gives the run of a stream up: the program has seen the stream done, without an event after the run.
+pub(crate) fn give_up_of(stream: &StreamEntry) {
+    if let Some(lane) = lane::known(stream)
+        && lane.has_run.load(Relaxed)
+        && let Some(mut turn) = lane.free_turn()
+        && turn
+            .runs
+            .get()
+            .and_then(|runs| runs.open.as_ref())
+            .is_some_and(|run| !run.is_submitting)
+        && let Some(run) = turn.runs.take()
+    {
+        lane.has_run.store(false, Relaxed);
+        give_up(&mut turn, lane, &run, Untimed::InRun);
+    }
+}
+
 fn end_on(lane: &Lane, state: &ThreadState) {
     if lane.has_run.load(Relaxed)
         && let Some(mut turn) = lane.free_turn()

@@ -429,7 +429,7 @@ fn processes_of_another_namespace_have_both_pids() {
     );
 }
 
-/// The outer pid of the process that has the pid 1 in its namespace, if the file has both by now.
+/// The outer pid of the process with the inner pid 1, if the file has both.
 fn outer_pid_of_one(path: &Path) -> Option<u64> {
     let outcome = run(tool().args(["info", "--json"]).arg(path));
     let info: Value = serde_json::from_str(&outcome.out()).ok()?;

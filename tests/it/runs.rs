@@ -221,6 +221,18 @@ fn other_calls_on_a_stream_come_after_the_end_of_a_run() {
     assert_eq!(info["tasks"]["untimed"].get("contended"), None, "{info}");
 }
 
+/// The event after a run never comes between the work of a stream and a query of it.
+#[test]
+fn a_query_finds_a_stream_done_as_without_the_tool() {
+    if has_few_places() {
+        return;
+    }
+    let recording = recorded("runs", &["asked", "none"], &OFF);
+    let trace = whole(&recording);
+    assert!(assert_runs(&recording, &trace) > 40);
+    assert_total(&recording);
+}
+
 #[test]
 fn tasks_that_are_waited_for_one_by_one_have_times_of_their_own() {
     if has_few_places() {

@@ -1,5 +1,6 @@
 /* Short fills in a row, which are held back until all are submitted, with another call in the middle of each row: `runs CALL...`.
- * A call is one of those below; `waited` waits for each fill, and `killed` kills the program after many of them.
+ * A call is one of those below; `waited` waits for each fill, `asked` queries the stream long after its work, and `killed` kills the
+ * program after many fills.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <pthread.h>
 #include <signal.h>
@@ -104,6 +105,25 @@ static void held(const char *call, aclmdlRI graph)
     DO(aclrtSynchronizeStream(stream));
 }
 
+/* Rows of different lengths: some do not end with the end of a run. */
+static void asked(void)
+{
+    aclrtStreamStatus status;
+
+    for (int more = 0; more < 5; more++) {
+        atomic_store(&is_open, 0);
+        DO(aclrtLaunchHostFunc(stream, hold, NULL));
+        row();
+        for (int task = 0; task < more; task++) {
+            fill(BYTES);
+        }
+        atomic_store(&is_open, 1);
+        usleep(200000);
+        DO(aclrtStreamQuery(stream, &status));
+        require(status == ACL_STREAM_STATUS_COMPLETE, "the stream is done");
+    }
+}
+
 int main(int argc, char **argv)
 {
     aclmdlRI graph;
@@ -125,6 +145,8 @@ int main(int argc, char **argv)
                 fill(BYTES);
                 DO(aclrtSynchronizeStream(stream));
             }
+        } else if (!strcmp(argv[word], "asked")) {
+            asked();
         } else if (!strcmp(argv[word], "killed")) {
             for (int task = 0; task < MANY; task++) {
                 fill(BYTES);

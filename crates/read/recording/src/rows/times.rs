@@ -29,7 +29,7 @@ pub struct TaskTimeRow {
     pub run_tasks: u32,
 }
 
-/// A run has no more tasks than this. A row that says so has no time.
+/// A run has no more tasks than this. A row with more is damaged.
 pub const MOST_RUN_TASKS: u32 = 1024;
 
 impl TaskTimeRow {

@@ -1,13 +1,12 @@
 //! `export`: write a trace in another format.
 
+mod destination;
 mod picture;
 pub(crate) mod progress;
 
-use std::collections::HashSet;
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
@@ -19,10 +18,9 @@ use ascend_trace_analysis::steps::Report;
 use ascend_trace_analysis::{EstimateMaker, Fold, PlacedTasks, UntimedPlacer};
 use ascend_trace_export::{
     ArgDetail, ExportError, ExportSink, ExportSource, Exporter, Kineto, OnlyConditions,
-    OutputLayout, SingleFile, StreamError, WantedPart, WindowSize, format, is_rank_file, stream,
+    OutputLayout, SingleFile, StreamError, WantedPart, WindowSize, format, stream,
 };
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use destination::{STDOUT, check_folder, default_output, refuse_input, to_file, to_folder};
 use progress::ProgressLine;
 
 use ascend_trace_format::api::Untimed;
@@ -33,7 +31,7 @@ use super::open_trace::{self, Completeness};
 use super::output_file;
 use super::step_choice::StepChoice;
 use super::trace_files::TraceFiles;
-use crate::output::{print_message, print_status};
+use crate::output::print_message;
 use crate::text_table::count;
 
 /// Writes an export that is one file to a file that is open. Returns the status to end with.
@@ -49,8 +47,6 @@ pub(super) fn into_unnamed(args: &ExportArgs, file: &mut File) -> anyhow::Result
 
 /// A timeline that lacks more than one of this number of tasks says so.
 const NOTABLE: u64 = 100;
-/// Stands for standard output.
-const STDOUT: &str = "-";
 
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
     if let Some(format) = args.format.picture() {
@@ -75,7 +71,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
     match exporter.layout() {
         OutputLayout::File { .. } if output == Path::new(STDOUT) => {}
         OutputLayout::File { .. } => output_file::check(&output, args.force)?,
-        layout => check_folder(&output, &present(&output, layout), args.force)?,
+        layout => check_folder(&output, layout, args.force)?,
     }
     let mut job = ExportRun::open(args, exporter, (only, amount))?;
     match exporter.layout() {
@@ -87,8 +83,8 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
                 written => written?,
             }
         }
-        OutputLayout::File { .. } => to_file(&mut job, &output)?,
-        layout => to_folder(&mut job, &output, layout)?,
+        OutputLayout::File { .. } => to_file(&output, |sink| job.run(sink))?,
+        layout => to_folder(&output, layout, |sink| job.run(sink))?,
     }
     open_trace::check(&mut job.recording, args.strict)?;
     job.say_what_is_missing(args);
@@ -369,195 +365,15 @@ fn database_format(_: &str) -> Option<&'static dyn Exporter> {
     None
 }
 
-/// Beside the trace: `app-1.atrace` becomes `app-1.json` or the folder `app-1-csv`.
-fn default_output(trace: &Path, exporter: &dyn Exporter) -> PathBuf {
-    match exporter.layout() {
-        OutputLayout::File { extension } => trace.with_extension(extension),
-        OutputLayout::Directory { .. }
-        | OutputLayout::Ranks { .. }
-        | OutputLayout::Folders { .. } => {
-            let stem = trace
-                .file_stem()
-                .unwrap_or(trace.as_os_str())
-                .to_string_lossy();
-            trace.with_file_name(format!("{stem}-{}", exporter.name()))
-        }
-    }
-}
-
-/// Never overwrites the input file, by any of its names.
-fn refuse_input(input: &Path, output: &Path, exporter: &dyn Exporter) -> anyhow::Result<()> {
-    let is_input = |path: &Path| output_file::is_same(input, path);
-    let shown = match exporter.layout() {
-        OutputLayout::File { .. } => Some(output.to_owned()).filter(|path| is_input(path)),
-        layout => {
-            let names = present(output, layout).into_iter();
-            let mut paths = names.map(|name| output.join(name));
-            paths.find(|path| is_input(path))
-        }
-    };
-    match shown {
-        Some(path) => bail!("{} is the trace itself: name another file", path.display()),
-        None => Ok(()),
-    }
-}
-
-/// The files of an export that are in a folder already.
-fn present(folder: &Path, layout: OutputLayout) -> Vec<String> {
-    match layout {
-        OutputLayout::File { .. } => Vec::new(),
-        OutputLayout::Directory { files } => {
-            let files = files.iter().filter(|name| folder.join(name).exists());
-            files.map(|name| (*name).to_owned()).collect()
-        }
-        OutputLayout::Ranks { ending } => {
-            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-            let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-            names.filter(|name| is_rank_file(name, ending)).collect()
-        }
-        OutputLayout::Folders { ending } => {
-            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-            let folders = entries.filter(|entry| entry.path().is_dir());
-            let names = folders.filter_map(|entry| entry.file_name().into_string().ok());
-            names.filter(|name| name.ends_with(ending)).collect()
-        }
-    }
-}
-
-fn check_folder(path: &Path, present: &[String], force: bool) -> anyhow::Result<()> {
-    let shown = path.display();
-    if path == Path::new(STDOUT) || (path.exists() && !path.is_dir()) {
-        bail!("{shown} is not a folder: this format writes several files into one");
-    }
-    match present.first() {
-        Some(name) if !force => bail!("{shown}/{name} exists: --force replaces it"),
-        _ => Ok(()),
-    }
-}
-
-fn to_file(job: &mut ExportRun, path: &Path) -> anyhow::Result<()> {
-    let is_packed = path.extension().is_some_and(|extension| extension == "gz");
-    output_file::write(path, |file| {
-        packed(file, is_packed, |out| job.run(&mut SingleFile::new(out)))
-    })
-}
-
-/// Lets the content be written to a file, compressed if that is wanted.
-fn packed(
-    mut file: File,
-    is_packed: bool,
-    content: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    if !is_packed {
-        // Exporters write in large pieces.
-        return content(&mut file);
-    }
-    let writer = BufWriter::with_capacity(1 << 18, file);
-    let mut packer = GzEncoder::new(writer, Compression::fast());
-    content(&mut packer)?;
-    packer.finish()?.flush()?;
-    Ok(())
-}
-
-/// Writes into a temporary folder first, so that a failed export does not change existing files.
-fn to_folder(job: &mut ExportRun, path: &Path, layout: OutputLayout) -> anyhow::Result<()> {
-    let shown = path.display();
-    let name = match path.file_name() {
-        Some(_) => path.to_owned(),
-        // Such as `.` or `/`, which cannot have a neighbour with a similar name.
-        None => path.join("export"),
-    };
-    let place = output_file::temporary(&name);
-    fs::create_dir_all(&place).with_context(|| format!("cannot make {}", place.display()))?;
-    let written = job.run(&mut FolderSink(&place)).and_then(|()| {
-        let moved = move_all(&place, path, &present(path, layout));
-        moved.with_context(|| format!("cannot write {shown}"))
-    });
-    // The rest of the attempt is of no use.
-    let _ = fs::remove_dir_all(&place);
-    written?;
-    print_status(format!("wrote {shown}/"));
-    Ok(())
-}
-
-/// Moves the files of one folder to another, and removes the rest of an earlier export there: readers
-/// take all files of a folder for one recording.
-fn move_all(from: &Path, to: &Path, before: &[String]) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    let mut old: HashSet<OsString> = before.iter().map(OsString::from).collect();
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let place = to.join(entry.file_name());
-        // No folder takes the place of one with files.
-        if old.remove(&entry.file_name()) && place.is_dir() {
-            fs::remove_dir_all(&place)?;
-        }
-        fs::rename(entry.path(), place)?;
-    }
-    for path in old.into_iter().map(|name| to.join(name)) {
-        match path.is_dir() {
-            true => fs::remove_dir_all(path)?,
-            false => fs::remove_file(path)?,
-        }
-    }
-    Ok(())
-}
-
-/// Files in a folder, and in folders inside it.
-struct FolderSink<'a>(&'a Path);
-
-impl<'w> ExportSink<'w> for FolderSink<'_> {
-    fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
-        let path = self.0.join(name);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        Ok(Box::new(File::create(path)?))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn exports_are_named_after_the_trace() {
-        let name = |format| {
-            let exporter = exporter(format, false).unwrap();
-            default_output(Path::new("runs/app-1.atrace"), exporter)
-        };
-        assert_eq!(name(FormatArg::Chrome), Path::new("runs/app-1.json"));
-        assert_eq!(name(FormatArg::Perfetto), Path::new("runs/app-1.pftrace"));
-        assert_eq!(name(FormatArg::Csv), Path::new("runs/app-1-csv"));
-        assert_eq!(name(FormatArg::Kineto), Path::new("runs/app-1-kineto"));
-    }
 
     #[test]
     fn only_kineto_has_other_names() {
         assert!(exporter(FormatArg::Kineto, true).is_ok());
         let refused = exporter(FormatArg::Chrome, true).err().unwrap();
         assert!(refused.to_string().contains("--format kineto"), "{refused}");
-    }
-
-    #[test]
-    fn ranks_of_an_export_before_are_replaced_as_a_whole() {
-        let root = tempfile::tempdir().unwrap();
-        let (from, to) = (root.path().join("new"), root.path().join("to"));
-        fs::create_dir_all(&from).unwrap();
-        fs::create_dir_all(&to).unwrap();
-        for name in ["rank-0.json", "rank-1.json", "rank-x.json", "notes"] {
-            fs::write(to.join(name), "old").unwrap();
-        }
-        fs::write(from.join("rank-0.json"), "new").unwrap();
-        let layout = OutputLayout::Ranks { ending: ".json" };
-        let mut before = present(&to, layout);
-        before.sort();
-        assert_eq!(before, ["rank-0.json", "rank-1.json"]);
-        assert!(check_folder(&to, &before, false).is_err());
-        move_all(&from, &to, &before).unwrap();
-        assert_eq!(fs::read_to_string(to.join("rank-0.json")).unwrap(), "new");
-        assert!(!to.join("rank-1.json").exists());
-        assert!(to.join("rank-x.json").exists() && to.join("notes").exists());
     }
 
     #[test]
@@ -582,24 +398,5 @@ mod tests {
         assert!(refused.to_string().contains("csv has none"), "{refused}");
         assert!(amount(ArgDetailArg::None, FormatArg::Kineto).is_err());
         assert!(amount(ArgDetailArg::Minimal, FormatArg::Kineto).is_ok());
-    }
-
-    #[test]
-    fn an_existing_file_is_replaced_only_by_force() {
-        let root = tempfile::tempdir().unwrap();
-        let path = root.path().join("tasks.csv");
-        fs::write(&path, "old").unwrap();
-        assert!(output_file::check(&path, false).is_err());
-        assert!(output_file::check(&path, true).is_ok());
-        let files = OutputLayout::Directory {
-            files: &["calls.csv", "tasks.csv"],
-        };
-        let there = present(root.path(), files);
-        assert!(check_folder(root.path(), &there, false).is_err());
-        assert!(check_folder(root.path(), &there, true).is_ok());
-        assert!(
-            check_folder(&path, &[], true).is_err(),
-            "a file is not a folder"
-        );
     }
 }

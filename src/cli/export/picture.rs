@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use ascend_trace_viewer::{self as viewer, Picture, PictureFormat, StillError, StillOptions};
 
-use super::{STDOUT, packed};
+use super::destination::{STDOUT, packed};
 use crate::cli::args::{ArgDetailArg, ExportArgs, STDIN};
 use crate::cli::open_trace::{self, Completeness};
 use crate::cli::output_file;

@@ -54,6 +54,6 @@ fn paddings_are_those_of_the_cpu_or_refused() {
         .lines()
         .filter_map(|it| it.split(' ').next_back())
         .collect();
-    let expected = [&["alike"; 6][..], &["refused"; 3]].concat();
+    let expected = [&["alike"; 7][..], &["refused"; 3]].concat();
     assert_eq!(ends, expected, "{outcome}");
 }

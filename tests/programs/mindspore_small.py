@@ -28,6 +28,19 @@ def images(x):
     return x[:16, :32].reshape(2, 2, 8, 16)
 
 
+def largest(x):
+    """The largest elements of windows, and their places."""
+    return mint.nn.functional.max_pool2d(x, 2, return_indices=True)
+
+
+def unpooled(x, places):
+    return (mint.nn.functional.max_unpool2d(x, places, 2) ** 2).sum()
+
+
+IS_LARGEST = IMAGES == IMAGES.max((3, 5), keepdims=True)
+UNPOOLED = np.where(IS_LARGEST, IMAGES, 0).reshape(2, 2, 8, 16)
+
+
 CASES = {
     "add": (lambda a, b, c: a + b, A + B),
     "sub": (lambda a, b, c: a - b, A - B),
@@ -271,6 +284,21 @@ CASES |= {
         changed(np.add.at, 0 * A, ROWS, B[:3]),
     ),
     "diagonal": (lambda a, b, c: ops.diag(a[0]), np.diag(A[0])),
+    "diagonal-above": (lambda a, b, c: mint.diag(a[0], 2), np.diag(A[0], 2)),
+    "diagonal-of-matrix": (lambda a, b, c: mint.diag(a, -1), np.diag(A, -1)),
+    # The signs of the factors are free, and their product is not.
+    "factors": (lambda a, b, c: mint.matmul(*mint.linalg.qr(a)), A),
+    "triangle": (lambda a, b, c: mint.abs(mint.linalg.qr(a, "r")[1]), np.abs(np.linalg.qr(A, "r"))),
+    "unpooled": (lambda a, b, c: mint.nn.functional.max_unpool2d(*largest(images(a)), 2), UNPOOLED),
+    "gradient-of-unpooled": (lambda a, b, c: ms.grad(unpooled)(largest(images(a))[0], largest(images(a))[1]), 2 * IMAGES.max((3, 5))),
+    "deviation-of-rows": (lambda a, b, c: ops.std(a, 1), A.std(axis=1)),
+    "mean-and-variance": (lambda a, b, c: ops.var_mean(a, 0)[1], A.mean(axis=0)),
+    "variance": (lambda a, b, c: ops.var(a, 0, ddof=True), A.var(axis=0, ddof=1)),
+    "smallest-so-far": (lambda a, b, c: ops.cummin(a, 1)[0], np.minimum.accumulate(A, 1)),
+    "shuffled": (
+        lambda a, b, c: nn.ChannelShuffle(2)(a[:, :32].reshape(1, 4, 8, 17)),
+        A[:, :32].reshape(1, 2, 2, 8, 17).swapaxes(1, 2).reshape(1, 4, 8, 17),
+    ),
     "trace": (lambda a, b, c: ops.trace(a), np.trace(A)),
     "range": (lambda a, b, c: ops.arange(2, 20, 3), np.arange(2, 20, 3)),
     "line": (lambda a, b, c: ops.linspace(Tensor(0.5), Tensor(2.0), 7), np.linspace(0.5, 2, 7)),

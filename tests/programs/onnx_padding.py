@@ -6,12 +6,17 @@ from onnx import TensorProto, helper
 onnxruntime.set_default_logger_severity(4)
 IMAGE = np.random.default_rng(0).standard_normal((1, 2, 9, 10)).astype(np.float32)
 KERNEL = np.random.default_rng(1).standard_normal((3, 2, 3, 3)).astype(np.float32)
+# The kinds of nodes, and the dimensions of their images.
+DIMENSIONS = {"Conv": 2, "Conv1D": 1, "MaxPool": 2, "AveragePool": 2}
 
 
 def result(provider, kind, options, **attributes):
-    inputs = {"x": IMAGE} | ({"kernel": KERNEL} if kind == "Conv" else {})
+    dimensions = DIMENSIONS[kind]
+    kind = kind.removesuffix("1D")
+    image, kernel = (IMAGE, KERNEL) if dimensions == 2 else (IMAGE[:, :, 0], KERNEL[:, :, 0])
+    inputs = {"x": image} | ({"kernel": kernel} if kind == "Conv" else {})
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape) for name, value in inputs.items()]
-    node = helper.make_node(kind, list(inputs), ["y"], kernel_shape=[3, 3], **attributes)
+    node = helper.make_node(kind, list(inputs), ["y"], kernel_shape=[3] * dimensions, **attributes)
     graph = helper.make_graph([node], "one", values, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 7)], ir_version=8)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=[(provider, options)])
@@ -23,6 +28,7 @@ for kind, attributes in [
     ("Conv", {"auto_pad": "SAME_LOWER", "strides": [2, 2]}),
     ("Conv", {"auto_pad": "VALID"}),
     ("Conv", {"pads": [1, 1, 1, 1], "strides": [2, 1]}),
+    ("Conv1D", {"pads": [1, 1], "strides": [2], "dilations": [2]}),
     ("MaxPool", {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
     ("AveragePool", {"auto_pad": "VALID"}),
     # ONNX has the padding in front of all dimensions first, and ONNX Runtime passes the numbers on in this order. AscendCL has

@@ -181,6 +181,7 @@ case("nan_to_num", lambda x: torch.nan_to_num(x.floor() / x.floor()), near(5, 6)
 case("signbit", torch.signbit, near(4, 4), grad=False)
 case("round decimals", lambda x: torch.round(x, decimals=1), near(4, 4), dtypes=WIDE, grad=False)
 case("in place", lambda x: x.clone().exp_().add_(1).mul_(2).sub_(0.5).div_(3).sqrt_().neg_(), near(4, 4), grad=False)
+case("logit crossed", lambda x: torch.logit(x, eps=0.6), near(4, 4, **SHARE), dtypes=F32, grad=False)
 case("logit", lambda x: torch.logit(x, eps=0.05), near(4, 4, **SHARE), dtypes=WIDE)
 
 # Activations.
@@ -190,6 +191,7 @@ case("hardsigmoid", F.hardsigmoid, near(4, 6), dtypes=FLOAT[:3])
 case("threshold", lambda x: F.threshold(x, 0.5, 2.0), near(4, 6))
 case("glu", lambda x: F.glu(x, 1), near(4, 6))
 case("prelu", F.prelu, near(2, 3, 4), near(3))
+case("prelu scalar", F.prelu, near(), near(1))
 case("softmax", lambda x: F.softmax(x, -1), near(2, 3, 5))
 case("softmax 0", lambda x: F.softmax(x, 0), near(4, 3))
 case("log_softmax", lambda x: F.log_softmax(x, 1), near(4, 5, 2))
@@ -231,6 +233,7 @@ case("atan2", torch.atan2, near(4, 4), near(4, 4))
 case("logaddexp", torch.logaddexp, near(4, 4), near(4, 4), dtypes=WIDE)
 case("xlogy", torch.xlogy, near(4, 4), near(4, 4, **POSITIVE), dtypes=WIDE)
 case("left_shift", lambda x: x << 2, near(9), dtypes=[torch.int32, torch.int64])
+case("shifts", lambda x, n: [torch.bitwise_left_shift(x, n), torch.bitwise_right_shift(x, n), torch.bitwise_left_shift(x, 3), x >> 1], near(9), near(9, low=0.0, high=5.0), dtypes=[torch.int32, torch.int64])
 for name in "bitwise_and bitwise_or bitwise_xor".split():
     case(name, getattr(torch, name), near(4, 4), near(4, 4), dtypes=INT + [torch.bool])
     case(f"{name} number", lambda x, name=name: getattr(torch, name)(x, 3), near(4, 4), dtypes=INT)
@@ -448,6 +451,8 @@ for reduction in ("none", "mean", "sum"):
     case(f"nll_loss {reduction}", lambda x, t, w, r=reduction: F.nll_loss(F.log_softmax(x, 1), t, w, reduction=r), near(6, 5), CLASSES, near(5, **POSITIVE, grad=False), dtypes=WIDE)
     case(f"bce {reduction}", lambda x, t, r=reduction: F.binary_cross_entropy(x, t, reduction=r), near(4, 5, **SHARE), near(4, 5, **SHARE, grad=False), dtypes=WIDE)
     case(f"bce logits {reduction}", lambda x, t, r=reduction: F.binary_cross_entropy_with_logits(x, t, reduction=r), near(4, 5), near(4, 5, **SHARE, grad=False), dtypes=WIDE)
+    case(f"kl_div of both {reduction}", lambda x, t, r=reduction: F.kl_div(F.log_softmax(x, 1), F.softmax(t, 1), reduction=r), near(4, 5), near(4, 5), dtypes=WIDE)
+    case(f"kl_div of logarithms {reduction}", lambda x, t, r=reduction: F.kl_div(F.log_softmax(x, 1), F.log_softmax(t, 1), reduction=r, log_target=True), near(4, 5), near(4, 5), dtypes=WIDE)
     case(f"kl_div {reduction}", lambda x, t, r=reduction: F.kl_div(F.log_softmax(x, 1), F.softmax(t, 1), reduction=r), near(4, 5), near(4, 5, grad=False), dtypes=WIDE)
 case("bce logits weighted", lambda x, t, w, p: F.binary_cross_entropy_with_logits(x, t, w, pos_weight=p), near(4, 5), near(4, 5, **SHARE, grad=False), near(5, **POSITIVE, grad=False), near(5, **POSITIVE, grad=False), dtypes=WIDE)
 case("cross_entropy ignored", lambda x, t: F.cross_entropy(x, t, ignore_index=2), near(6, 5), CLASSES, dtypes=WIDE)
@@ -575,6 +580,23 @@ for name, function in {
     "without first": lambda x, y: torch.addmm(x[:, :3] * torch.nan, x, y.t(), beta=0),
     "prod": lambda x, y: x.prod() + y.prod(0),
     "cumprod": lambda x, y: x.cumprod(1),
+    "inverse functions": lambda x, y: (x / 5).asin() + (y / 5).acos() + (x / 5).atan(),
+    "inverse hyperbolic": lambda x, y: (x / 5).asinh() + (y + 6).acosh() + (x / 5).atanh(),
+    "logarithms": lambda x, y: (y + 5).log2() + (y + 5).log10() + (x / 9).log1p(),
+    "exp2": lambda x, y: x.exp2(),
+    "sgn": lambda x, y: (x + 5).sgn() + (0 * y).sgn(),
+    "silu": lambda x, y: F.silu(x),
+    "lerp": lambda x, y: torch.lerp(x, y, 0.25) + torch.lerp(x, y, y),
+    "pad": lambda x, y: torch.cat([F.pad(x, (1, 2), value=1.5), torch.constant_pad_nd(y, (1, 2), 1 - 2j)]),
+    "pad reflect": lambda x, y: torch.cat([F.pad(x, (1, 2), mode="reflect"), F.pad(y, (1, 2), mode="replicate")]),
+    "index fill": lambda x, y: x.index_fill(1, torch.tensor([0, 2], device=x.device), 1 + 2j) + y.index_fill(0, torch.tensor([1], device=x.device), 3),
+    "masked": lambda x, y: torch.cat([x[x.real > 0], x.masked_scatter(x.real > 0, y).flatten()]),
+    "take": lambda x, y: x.take(torch.tensor([0, 5, 11], device=x.device)),
+    "put": lambda x, y: x.clone().put_(torch.tensor([0, 5, 5], device=x.device), y[0, :3], accumulate=True),
+    "repeated": lambda x, y: torch.cat([x.repeat_interleave(2, 1), y.repeat_interleave(2, 1)]),
+    "unfold": lambda x, y: F.unfold(torch.stack([x, y])[None], (2, 2)),
+    "constants": lambda x, y: x[:3, :3] * torch.eye(3, dtype=x.dtype, device=x.device) + torch.ones(3, dtype=x.dtype, device=x.device) + torch.ones_like(y[:, :3]),
+    "truth": lambda x, y: torch.stack([it + 0j for it in (x.isfinite(), x.logical_and(0 * y), x.logical_or(0 * y), x.logical_xor(y), (0 * x).logical_not(), (x.imag * 1j).any(1)[:, None].expand(3, 4), (0 * x).all(1)[:, None].expand(3, 4))]),
 }.items():
     complex_case(name, function, grad=False)
 case("complex parts", lambda a, b: [(x := torch.complex(a, b)).real * 1, x.imag * 1, x.angle(), x == x.conj()], near(3, 4), near(3, 4), dtypes=F32, grad=False)

@@ -29,6 +29,8 @@ pub struct Call {
     pub steps: Vec<OperatorStep>,
     /// Which numbers of complex tensors the work is about.
     pub part: Option<ComplexPart>,
+    /// Whether numbers among the parameters have a value for each part.
+    pub splits_numbers: bool,
     /// How rows of complex numbers are reduced. Tensors are taken by their real parts then.
     pub rows: Option<ComplexRows>,
     /// Whether there was a complex tensor or number that work on real numbers has no part of.
@@ -83,6 +85,9 @@ impl Call {
 
     pub fn scalar(&self, scalar: usize) -> Outcome<ScalarValue> {
         let value = objects::scalar(scalar)?;
+        if let (true, Some(part)) = (self.splits_numbers, self.part) {
+            return Ok(value.part(part));
+        }
         if matches!(value, ScalarValue::Complex(..)) {
             self.met_complex.store(true, Ordering::Relaxed);
             return refuse("the operator does not support complex numbers");

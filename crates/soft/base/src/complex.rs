@@ -7,8 +7,10 @@ mod rows;
 
 pub use rows::ComplexRows;
 
-use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::f64::consts::LN_2;
 use std::sync::atomic::Ordering;
+
+use num_complex::Complex64 as Complex;
 
 use super::call::{ArgumentRole, Call};
 use super::code::Outcome;
@@ -23,13 +25,6 @@ use super::view::broadcast_shape;
 
 const BOTH: [ComplexPart; 2] = [ComplexPart::Real, ComplexPart::Imaginary];
 
-/// A complex number.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Complex {
-    pub re: f64,
-    pub im: f64,
-}
-
 const fn real(re: f64) -> Complex {
     Complex { re, im: 0.0 }
 }
@@ -40,152 +35,75 @@ const TWO: Complex = real(2.0);
 /// The imaginary unit.
 const UNIT: Complex = Complex { re: 0.0, im: 1.0 };
 
-impl Complex {
-    fn of(value: ScalarValue) -> Self {
-        match value {
-            ScalarValue::Complex(re, im) => Self { re, im },
-            other => real(f64::of(other)),
-        }
-    }
-
-    fn length(self) -> f64 {
-        self.re.hypot(self.im)
-    }
-
-    fn angle(self) -> f64 {
-        self.im.atan2(self.re)
-    }
-
-    fn exp(self) -> Self {
-        let (sine, cosine) = self.im.sin_cos();
-        let length = self.re.exp();
-        Self {
-            re: length * cosine,
-            im: if self.im == 0.0 {
-                self.im
-            } else {
-                length * sine
-            },
-        }
-    }
-
-    fn ln(self) -> Self {
-        Self {
-            re: self.length().ln(),
-            im: self.angle(),
-        }
-    }
-
-    /// The root in the right half of the plane.
-    fn sqrt(self) -> Self {
-        let length = self.length();
-        let re = f64::midpoint(length, self.re).max(0.0).sqrt();
-        let im = f64::midpoint(length, -self.re).max(0.0).sqrt();
-        Self {
-            re,
-            im: im.copysign(self.im),
-        }
-    }
-
-    fn power(self, exponent: Self) -> Self {
-        match exponent {
-            it if it == Self::default() => ONE,
-            it if it == ONE => self,
-            it if it == TWO => self * self,
-            it if it == HALF => self.sqrt(),
-            _ if self == Self::default() => Self::default(),
-            it => (it * self.ln()).exp(),
-        }
-    }
-
-    fn sinh(self) -> Self {
-        let (sine, cosine) = self.im.sin_cos();
-        Self {
-            re: self.re.sinh() * cosine,
-            im: self.re.cosh() * sine,
-        }
-    }
-
-    fn cosh(self) -> Self {
-        let (sine, cosine) = self.im.sin_cos();
-        Self {
-            re: self.re.cosh() * cosine,
-            im: self.re.sinh() * sine,
-        }
-    }
-
-    /// A function of the hyperbola as the one of the circle: at the number times the imaginary unit.
-    fn turned(self) -> Self {
-        UNIT * self
-    }
-
-    fn truth(holds: bool) -> Self {
-        real(f64::from(u8::from(holds)))
+fn number_of(value: ScalarValue) -> Complex {
+    match value {
+        ScalarValue::Complex(re, im) => Complex { re, im },
+        other => real(f64::of(other)),
     }
 }
 
-impl Add for Complex {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            re: self.re + other.re,
-            im: self.im + other.im,
-        }
+/// Scaled by the larger part of the divisor, so that its square does not overflow.
+fn quotient(dividend: Complex, divisor: Complex) -> Complex {
+    let larger = divisor.re.abs().max(divisor.im.abs());
+    match larger.is_normal() {
+        true => dividend.unscale(larger) / divisor.unscale(larger),
+        false => dividend / divisor,
     }
 }
 
-impl Sub for Complex {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        self + -other
+fn power(base: Complex, exponent: Complex) -> Complex {
+    match exponent {
+        it if it == Complex::default() => ONE,
+        it if it == ONE => base,
+        it if it == TWO => base * base,
+        it if it == HALF => base.sqrt(),
+        _ if base == Complex::default() => base,
+        it => base.powc(it),
     }
 }
 
-impl Neg for Complex {
-    type Output = Self;
-
-    fn neg(self) -> Self {
-        Self {
-            re: -self.re,
-            im: -self.im,
-        }
+/// `exp(x) - 1` without the loss of digits near zero.
+fn exp_m1(x: Complex) -> Complex {
+    let half = (x.im / 2.0).sin();
+    Complex {
+        re: x.re.exp_m1() * x.im.cos() - 2.0 * half * half,
+        im: x.re.exp() * x.im.sin(),
     }
 }
 
-impl Mul for Complex {
-    type Output = Self;
-
-    fn mul(self, other: Self) -> Self {
-        Self {
-            re: self.re * other.re - self.im * other.im,
-            im: self.re * other.im + self.im * other.re,
-        }
+/// `ln(1 + x)` without the loss of digits near zero.
+fn ln_1p(x: Complex) -> Complex {
+    Complex {
+        re: (x.re * (2.0 + x.re) + x.im * x.im).ln_1p() / 2.0,
+        im: x.im.atan2(1.0 + x.re),
     }
 }
 
-impl Div for Complex {
-    type Output = Self;
+fn sigmoid(x: Complex) -> Complex {
+    quotient(ONE, ONE + (-x).exp())
+}
 
-    /// Scaled by the larger part of the divisor, so that its square does not overflow.
-    fn div(self, other: Self) -> Self {
-        if other.im.abs() <= other.re.abs() {
-            let ratio = other.im / other.re;
-            let scale = other.re + other.im * ratio;
-            Self {
-                re: (self.re + self.im * ratio) / scale,
-                im: (self.im - self.re * ratio) / scale,
-            }
-        } else {
-            let ratio = other.re / other.im;
-            let scale = other.re * ratio + other.im;
-            Self {
-                re: (self.re * ratio + self.im) / scale,
-                im: (self.im * ratio - self.re) / scale,
-            }
-        }
+/// The number of length 1 in the same direction.
+fn sign(x: Complex) -> Complex {
+    match x.norm() {
+        0.0 => x,
+        length => x.unscale(length),
     }
+}
+
+fn sinc(x: Complex) -> Complex {
+    match x * std::f64::consts::PI {
+        it if it == Complex::default() => ONE,
+        it => quotient(it.sin(), it),
+    }
+}
+
+fn truth(holds: bool) -> Complex {
+    real(f64::from(u8::from(holds)))
+}
+
+fn holds(x: Complex) -> bool {
+    x != Complex::default()
 }
 
 /// A result of the elements at one place, and of numbers, in the order of the parameters.
@@ -193,52 +111,67 @@ type ComplexFormula = fn(&[Complex]) -> Complex;
 
 /// Operators by their name without `Inplace`. The last parameter of the others is the output; it is not among the numbers.
 const FORMULAS: &[(&str, ComplexFormula)] = &[
-    ("aclnnAbs", |x| real(x[0].length())),
+    ("aclnnAbs", |x| real(x[0].norm())),
+    ("aclnnAcos", |x| x[0].acos()),
+    ("aclnnAcosh", |x| x[0].acosh()),
     ("aclnnAdd", |x| x[0] + x[2] * x[1]),
     ("aclnnAdds", |x| x[0] + x[2] * x[1]),
-    ("aclnnAddcdiv", |x| x[0] + x[3] * x[1] / x[2]),
+    ("aclnnAddcdiv", |x| x[0] + quotient(x[3] * x[1], x[2])),
     ("aclnnAddcmul", |x| x[0] + x[3] * x[1] * x[2]),
-    ("aclnnAngleV2", |x| real(x[0].angle())),
+    ("aclnnAngleV2", |x| real(x[0].arg())),
+    ("aclnnAsin", |x| x[0].asin()),
+    ("aclnnAsinh", |x| x[0].asinh()),
+    ("aclnnAtan", |x| x[0].atan()),
+    ("aclnnAtanh", |x| x[0].atanh()),
     ("aclnnCast", |x| x[0]),
     ("aclnnComplex", |x| Complex {
         re: x[0].re,
         im: x[1].re,
     }),
-    ("aclnnCos", |x| x[0].turned().cosh()),
+    ("aclnnCos", |x| x[0].cos()),
     ("aclnnCosh", |x| x[0].cosh()),
-    ("aclnnDiv", |x| x[0] / x[1]),
-    ("aclnnDivs", |x| x[0] / x[1]),
-    ("aclnnEqScalar", |x| Complex::truth(x[0] == x[1])),
-    ("aclnnEqTensor", |x| Complex::truth(x[0] == x[1])),
+    ("aclnnDiv", |x| quotient(x[0], x[1])),
+    ("aclnnDivs", |x| quotient(x[0], x[1])),
+    ("aclnnEqScalar", |x| truth(x[0] == x[1])),
+    ("aclnnEqTensor", |x| truth(x[0] == x[1])),
     ("aclnnExp", |x| x[0].exp()),
+    ("aclnnExp2", |x| (x[0] * LN_2).exp()),
+    ("aclnnExpm1", |x| exp_m1(x[0])),
+    ("aclnnIsFinite", |x| truth(x[0].is_finite())),
+    ("aclnnLerp", |x| x[0] + x[2] * (x[1] - x[0])),
+    ("aclnnLerps", |x| x[0] + x[2] * (x[1] - x[0])),
     ("aclnnLog", |x| x[0].ln()),
+    ("aclnnLog10", |x| x[0].log10()),
+    ("aclnnLog1p", |x| ln_1p(x[0])),
+    ("aclnnLog2", |x| x[0].log2()),
+    ("aclnnLogicalAnd", |x| truth(holds(x[0]) && holds(x[1]))),
+    ("aclnnLogicalNot", |x| truth(!holds(x[0]))),
+    ("aclnnLogicalOr", |x| truth(holds(x[0]) || holds(x[1]))),
+    ("aclnnLogicalXor", |x| truth(holds(x[0]) != holds(x[1]))),
     ("aclnnMul", |x| x[0] * x[1]),
     ("aclnnMuls", |x| x[0] * x[1]),
-    ("aclnnNeScalar", |x| Complex::truth(x[0] != x[1])),
-    ("aclnnNeTensor", |x| Complex::truth(x[0] != x[1])),
+    ("aclnnNeScalar", |x| truth(x[0] != x[1])),
+    ("aclnnNeTensor", |x| truth(x[0] != x[1])),
     ("aclnnNeg", |x| -x[0]),
-    ("aclnnPolar", |x| Complex {
-        re: x[0].re * x[1].re.cos(),
-        im: x[0].re * x[1].re.sin(),
-    }),
-    ("aclnnPowScalarTensor", |x| x[0].power(x[1])),
-    ("aclnnPowTensorScalar", |x| x[0].power(x[1])),
-    ("aclnnPowTensorTensor", |x| x[0].power(x[1])),
-    ("aclnnReciprocal", |x| ONE / x[0]),
-    ("aclnnRsqrt", |x| ONE / x[0].sqrt()),
+    ("aclnnPolar", |x| Complex::from_polar(x[0].re, x[1].re)),
+    ("aclnnPowScalarTensor", |x| power(x[0], x[1])),
+    ("aclnnPowTensorScalar", |x| power(x[0], x[1])),
+    ("aclnnPowTensorTensor", |x| power(x[0], x[1])),
+    ("aclnnReciprocal", |x| quotient(ONE, x[0])),
+    ("aclnnRsqrt", |x| quotient(ONE, x[0].sqrt())),
     ("aclnnRsub", |x| x[1] - x[2] * x[0]),
     ("aclnnRsubs", |x| x[1] - x[2] * x[0]),
-    ("aclnnSigmoid", |x| ONE / (ONE + (-x[0]).exp())),
-    ("aclnnSin", |x| -x[0].turned().sinh().turned()),
+    ("aclnnSigmoid", |x| sigmoid(x[0])),
+    ("aclnnSign", |x| sign(x[0])),
+    ("aclnnSilu", |x| x[0] * sigmoid(x[0])),
+    ("aclnnSin", |x| x[0].sin()),
+    ("aclnnSinc", |x| sinc(x[0])),
     ("aclnnSinh", |x| x[0].sinh()),
     ("aclnnSqrt", |x| x[0].sqrt()),
     ("aclnnSub", |x| x[0] - x[2] * x[1]),
     ("aclnnSubs", |x| x[0] - x[2] * x[1]),
-    ("aclnnTan", |x| {
-        let turned = x[0].turned();
-        -(turned.sinh() / turned.cosh()).turned()
-    }),
-    ("aclnnTanh", |x| x[0].sinh() / x[0].cosh()),
+    ("aclnnTan", |x| quotient(x[0].sin(), x[0].cos())),
+    ("aclnnTanh", |x| quotient(x[0].sinh(), x[0].cosh())),
 ];
 
 /// Operators that write to their first parameter, and have no other form, or are another function of the parameters then.
@@ -247,6 +180,7 @@ const IN_PLACE: &[(&str, ComplexFormula)] = &[
     ("aclnnInplaceFillScalar", |x| x[1]),
     ("aclnnInplaceMaskedFillScalar", masked),
     ("aclnnInplaceMaskedFillTensor", masked),
+    ("aclnnInplaceOne", |_| ONE),
 ];
 
 fn masked(x: &[Complex]) -> Complex {
@@ -260,13 +194,16 @@ fn masked(x: &[Complex]) -> Complex {
 /// Operators that move elements or add them up: the parts of the result are those of the parts.
 const BY_PARTS: &[&str] = &[
     "aclnnCat",
-    "aclnnConstantPadNd",
+    "aclnnChannelShuffle",
     "aclnnCumsum",
     "aclnnCumsumV2",
     "aclnnEmbedding",
     "aclnnExpand",
+    "aclnnEye",
     "aclnnFlip",
     "aclnnGather",
+    "aclnnIm2col",
+    "aclnnIm2colBackward",
     "aclnnIndex",
     "aclnnIndexAdd",
     "aclnnIndexCopy",
@@ -274,22 +211,45 @@ const BY_PARTS: &[&str] = &[
     "aclnnIndexSelect",
     "aclnnInplaceFillTensor",
     "aclnnInplaceIndexCopy",
+    "aclnnInplaceMaskedScatter",
+    "aclnnInplacePut",
     "aclnnInplaceTril",
     "aclnnInplaceTriu",
     "aclnnInplaceZero",
+    "aclnnMaskedSelect",
     "aclnnMean",
     "aclnnMeanV2",
     "aclnnPermute",
     "aclnnReduceSum",
+    "aclnnReflectionPad1d",
+    "aclnnReflectionPad2d",
+    "aclnnReflectionPad3d",
     "aclnnRepeat",
+    "aclnnRepeatInterleave",
+    "aclnnRepeatInterleaveInt",
+    "aclnnRepeatInterleaveIntWithDim",
+    "aclnnRepeatInterleaveWithDim",
+    "aclnnReplicationPad1d",
+    "aclnnReplicationPad2d",
+    "aclnnReplicationPad3d",
     "aclnnRoll",
     "aclnnSWhere",
     "aclnnScatterAdd",
     "aclnnStack",
+    "aclnnTake",
     "aclnnTrace",
     "aclnnTril",
     "aclnnTriu",
     "aclnnWhere",
+];
+
+/// The same, where the numbers among the parameters are elements too: each part has its part of them.
+const BY_PARTS_WITH_NUMBERS: &[&str] = &[
+    "aclnnConstantPadNd",
+    "aclnnIndexFill",
+    "aclnnIndexFillTensor",
+    "aclnnInplaceIndexFill",
+    "aclnnInplaceIndexFillTensor",
 ];
 
 /// Describes the work of an operator by its row, or by complex numbers where the row met one. `handles` are those of the
@@ -328,15 +288,17 @@ pub fn described(
     if let Some(formula) = find(FORMULAS, &plain) {
         return in_place(call, formula, handles);
     }
-    if !BY_PARTS.contains(&name) {
+    let splits_numbers = BY_PARTS_WITH_NUMBERS.contains(&name);
+    if !splits_numbers && !BY_PARTS.contains(&name) {
         return found;
     }
+    call.splits_numbers = splits_numbers;
     let begin = call.mark();
     for part in BOTH {
         call.part = Some(part);
         row(call)?;
     }
-    call.part = None;
+    (call.part, call.splits_numbers) = (None, false);
     call.join(begin);
     Ok(())
 }
@@ -367,7 +329,7 @@ impl FormulaSource {
     fn taken(self, call: &mut Call) -> Outcome<Self> {
         Ok(match self {
             Self::Handle(handle) => match objects::scalar(handle) {
-                Ok(value) => Self::Number(Complex::of(value)),
+                Ok(value) => Self::Number(number_of(value)),
                 Err(_) => Self::Parts(parts(call, handle, ArgumentRole::Input)?),
             },
             taken => taken,
@@ -509,5 +471,41 @@ mod tests {
             (1.0, 0.0),
         );
         near(of("aclnnSqrt", &[(-4.0, 0.0)]), (0.0, 2.0));
+    }
+
+    #[test]
+    fn small_numbers_keep_their_digits() {
+        let z = (1e-12, -3e-12);
+        for name in ["aclnnExpm1", "aclnnLog1p"] {
+            let found = of(name, &[z]);
+            let apart = (found.0 - z.0).hypot(found.1 - z.1);
+            assert!(apart < 1e-22, "{name}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn inverse_functions_lead_back() {
+        let z = (0.3, -0.7);
+        for (name, inverse) in [
+            ("aclnnCos", "aclnnAcos"),
+            ("aclnnCosh", "aclnnAcosh"),
+            ("aclnnSin", "aclnnAsin"),
+            ("aclnnSinh", "aclnnAsinh"),
+            ("aclnnTan", "aclnnAtan"),
+            ("aclnnTanh", "aclnnAtanh"),
+        ] {
+            near(of(name, &[of(inverse, &[z])]), z);
+        }
+    }
+
+    #[test]
+    fn a_number_with_an_imaginary_part_is_not_zero() {
+        let (zero, unit) = ((0.0, 0.0), (0.0, 1.0));
+        near(of("aclnnLogicalNot", &[unit]), zero);
+        near(of("aclnnLogicalAnd", &[unit, zero]), zero);
+        near(of("aclnnLogicalXor", &[unit, zero]), (1.0, 0.0));
+        near(of("aclnnSign", &[(0.0, -4.0)]), (0.0, -1.0));
+        near(of("aclnnSign", &[zero]), zero);
+        near(of("aclnnSinc", &[zero]), (1.0, 0.0));
     }
 }

@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 
 use super::number::Number;
+use super::tensor::ComplexPart;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataType {
@@ -25,6 +26,18 @@ pub enum ScalarValue {
     Integer(i64),
     /// The real and the imaginary part.
     Complex(f64, f64),
+}
+
+impl ScalarValue {
+    /// The number's part. A real one has no imaginary part.
+    pub const fn part(self, part: ComplexPart) -> Self {
+        match (self, part) {
+            (Self::Complex(re, _), ComplexPart::Real) => Self::Float(re),
+            (Self::Complex(_, im), ComplexPart::Imaginary) => Self::Float(im),
+            (real, ComplexPart::Real) => real,
+            (_, ComplexPart::Imaginary) => Self::Float(0.0),
+        }
+    }
 }
 
 impl DataType {

@@ -1,6 +1,6 @@
 //! Matrices as products of others: orthogonal times triangular (`Qr`), and by singular values (`Svd`).
 
-use crate::parameters::{In, Written};
+use crate::parameters::{In, Input, Output, Written};
 use softacl_base::arguments::Arguments;
 use softacl_base::call::Call;
 use softacl_base::code::Outcome;
@@ -235,14 +235,20 @@ pub(super) fn qr(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let outputs = all.written(call)?;
     require(outputs.len() == 2, "there are not two outputs")?;
     each(call, x, outputs, move |given| {
-        let [orthogonal, triangle] = orthogonal(&given);
-        let kept = match is_full {
-            true => given.rows,
-            false => given.rows.min(given.columns),
-        };
-        let triangle = triangle.elements[..kept * given.columns].to_vec();
-        vec![orthogonal.first_columns(kept).elements, triangle]
+        factors(&given, is_full).map(|it| it.elements).into()
     })
+}
+
+/// An orthogonal matrix and a triangle, with as many columns and rows as the smaller side, or with all.
+fn factors(given: &Matrix, is_full: bool) -> [Matrix; 2] {
+    let [orthogonal, mut triangle] = orthogonal(given);
+    let kept = match is_full {
+        true => given.rows,
+        false => given.rows.min(given.columns),
+    };
+    triangle.rows = kept;
+    triangle.elements.truncate(kept * given.columns);
+    [orthogonal.first_columns(kept), triangle]
 }
 
 pub(super) fn svd(call: &mut Call, all: &Arguments<'_>) -> Outcome {
@@ -282,6 +288,17 @@ fn by_singular_values(call: &mut Call, x: usize, [values, left, right]: [usize; 
 }
 
 operators! {
+    // The modes are: reduced, complete, and the triangle alone.
+    aclnnLinalgQr |call, x: Input, mode: i64, left: Written, right: Output| {
+        if mode == 2 {
+            return each(call, x, vec![right], |given| {
+                let [_, triangle] = factors(&given, false);
+                vec![triangle.elements]
+            });
+        }
+        let outputs = vec![call.output(left)?, right];
+        each(call, x, outputs, move |given| factors(&given, mode == 1).map(|it| it.elements).into())
+    };
     aclnnSvd |call, x: In, _full: bool, wants_sides: bool, values: Written, left: Written, right: Written| {
         if wants_sides {
             return by_singular_values(call, x, [values, left, right]);

@@ -187,6 +187,17 @@ operators! {
             if log_target { -target.exp() * grad } else if target > 0.0 { -target * grad } else { 0.0 }
         })
     };
+    aclnnKlDivTargetBackward |call, grad: Input, x: Input, target: Input, reduction: i64, log_target: bool, out: Output| {
+        gradient(call, [&grad, &x, &target], reduction, &out, move |[grad, x, target]| {
+            if log_target {
+                grad * target.exp() * (target + 1.0 - x)
+            } else if target > 0.0 {
+                grad * (target.ln() + 1.0 - x)
+            } else {
+                0.0
+            }
+        })
+    };
     aclnnNLLLoss |call, x: In, target: In, weight: OptionalTensor, reduction: i64, ignored: i64, out: Written, total: Written| {
         likelihood(call, [x, target, weight, out, total], reduction, ignored)
     };

@@ -235,6 +235,15 @@ operators! {
     // Both have formulas of complex numbers (`softacl_base::complex`), where their outputs have them.
     aclnnComplex |call, _real: In, _imaginary: In, out: Written| complex_only(call, out);
     aclnnPolar |call, _length: In, _angle: In, out: Written| complex_only(call, out);
+    aclnnLeftShift |call, x: Input, bits: Input, out: Output| {
+        call.each(number(|_| f64::NAN, |[x, bits]| shifted_left(x, bits)), [&x, &bits], &out)
+    };
+    aclnnLeftShifts |call, x: Input, bits: Scalar, out: Output| {
+        with(call, &x, bits, &out, |s| number(|_| f64::NAN, move |[x]| shifted_left(x, s.integer)))
+    };
+    aclnnRightShift |call, x: Input, bits: Input, out: Output| {
+        call.each(number(|_| f64::NAN, |[x, bits]| shifted_right(x, bits)), [&x, &bits], &out)
+    };
     aclnnBitwiseNot |call, x: Input, out: Output| {
         let is_truth = x.view.kind == DataType::Bool;
         let formula = number(|_| f64::NAN, move |[x]| if is_truth { i64::from(x == 0) } else { !x });
@@ -309,7 +318,12 @@ operators! {
         call.each(float(move |[x]| if approximation == 1 { gelu_tanh(x) } else { gelu(x) }), [&x], &out)
     };
     aclnnLogit |call, x: Input, eps: f64, out: Output| call.each(float(move |[x]| {
-        let x = if eps >= 0.0 { x.clamp(eps, 1.0 - eps) } else { x };
+        // The bounds cross above a half, and the first one wins then.
+        let x = match eps >= 0.0 {
+            true if x < eps => eps,
+            true if x > 1.0 - eps => 1.0 - eps,
+            _ => x,
+        };
         (x / (1.0 - x)).ln()
     }), [&x], &out);
     aclnnNanToNum aclnnInplaceNanToNum |call, x: Input, nan: f32, above: f32, below: f32 => out| {
@@ -397,6 +411,20 @@ fn quotient_by(mode: i32, s: HostNumber) -> Formula<1> {
     }
 }
 
+/// No bit of the number is left behind its width.
+fn shifted_left(x: i64, bits: i64) -> i64 {
+    u32::try_from(bits)
+        .ok()
+        .and_then(|bits| x.checked_shl(bits))
+        .unwrap_or(0)
+}
+
+/// The sign fills the bits from above.
+fn shifted_right(x: i64, bits: i64) -> i64 {
+    let most = i64::BITS - 1;
+    x >> u32::try_from(bits).unwrap_or(most).min(most)
+}
+
 fn greatest_divisor(a: i64, b: i64) -> i64 {
     let (mut a, mut b) = (a.wrapping_abs(), b.wrapping_abs());
     while b != 0 {
@@ -459,7 +487,9 @@ fn rounded(decimals: i64) -> Formula<1> {
 /// A vector with an element per channel, seen so that it broadcasts to a tensor with channels behind the batch.
 pub(super) fn along_channels(vector: &Operand, x: &Operand) -> Operand {
     let mut view = vector.view.clone();
-    if view.shape.len() == 1 {
+    if view.shape.len() == 1 && x.rank() == 0 {
+        (view.shape, view.strides) = Default::default();
+    } else if view.shape.len() == 1 {
         for _ in 2..x.rank() {
             let last = view.shape.len();
             view = view.with_dimension(last);

@@ -323,4 +323,62 @@ operators! {
         let windows = adaptive(&x, &grad, 2)?;
         max_pool_back(call, [grad, x], windows, out, 2)
     };
+    aclnnAdaptiveMaxPool3d |call, x: Input, _size: IntegerArray, out: Output, places: Wanted| {
+        let windows = adaptive(&x, &out, 3)?;
+        max_pool(call, x, windows, [Some(out), places], 3)
+    };
+    aclnnAdaptiveMaxPool3dBackward |call, grad: Input, x: Input, _places: usize, out: Output| {
+        let windows = adaptive(&x, &grad, 3)?;
+        max_pool_back(call, [grad, x], windows, out, 3)
+    };
+    aclnnMaxUnpool2d |call, x: Input, places: Input, _size: IntegerArray, out: Output| {
+        unpooled(call, [x, places, out], 2)
+    };
+    aclnnMaxUnpool2dBackward |call, grad: Input, _x: In, places: Input, _size: IntegerArray, out: Output| {
+        unpooled_back(call, [grad, places, out], 2)
+    };
+    aclnnMaxUnpool3d |call, x: Input, places: Input, _size: IntegerArray, _stride: IntegerArray, _padding: IntegerArray, out: Output| {
+        unpooled(call, [x, places, out], 3)
+    };
+    aclnnMaxUnpool3dBackward |call, grad: Input, _x: In, places: Input, _size: IntegerArray, _stride: IntegerArray, _padding: IntegerArray, out: Output| {
+        unpooled_back(call, [grad, places, out], 3)
+    };
+}
+
+/// The number of elements of an image without its channels.
+fn plane(image: &Operand, rank: usize) -> Outcome<usize> {
+    require(image.rank() >= rank, "the input is no image")?;
+    let shape = image.shape();
+    Ok(shape[shape.len() - rank..].iter().product::<usize>().max(1))
+}
+
+/// Puts elements at their places in images of zeros.
+fn unpooled(call: &mut Call, [x, places, out]: [Operand; 3], rank: usize) -> Outcome {
+    let (few, many) = (plane(&x, rank)?, plane(&out, rank)?);
+    let elements = out.elements();
+    let inputs = vec![x.bits(), places];
+    call.dense(inputs, vec![out.bits()], 0, move |values: &[Vec<i64>]| {
+        let mut result = vec![0; elements];
+        for (number, (x, place)) in values[0].iter().zip(&values[1]).enumerate() {
+            if let Ok(place) = usize::try_from(*place)
+                && place < many
+            {
+                result[number / few * many + place] = *x;
+            }
+        }
+        vec![result]
+    })
+}
+
+/// Takes elements from their places in images.
+fn unpooled_back(call: &mut Call, [grad, places, out]: [Operand; 3], rank: usize) -> Outcome {
+    let (few, many) = (plane(&out, rank)?, plane(&grad, rank)?);
+    let inputs = vec![grad.bits(), places];
+    call.dense(inputs, vec![out.bits()], 0, move |values: &[Vec<i64>]| {
+        let each = values[1].iter().enumerate().map(|(number, place)| {
+            let place = usize::try_from(*place).ok().filter(|it| *it < many);
+            place.map_or(0, |place| values[0][number / few * many + place])
+        });
+        vec![each.collect()]
+    })
 }

@@ -124,7 +124,7 @@ pub(super) fn put<C: Number>(row: &[C], at: usize, out: &mut [C]) {
 }
 
 /// The mean and the sum of squared distances from it.
-fn spread(row: &[f64]) -> (f64, f64) {
+pub(super) fn spread(row: &[f64]) -> (f64, f64) {
     let mean = row.iter().sum::<f64>() / row.len() as f64;
     (mean, row.iter().map(|it| (it - mean) * (it - mean)).sum())
 }
@@ -235,7 +235,7 @@ fn running_extreme<C: Number>(row: &[C], out: &mut [Vec<C>], is_better: impl Fn(
     }
 }
 
-fn extremes_so_far(
+pub(super) fn extremes_so_far(
     call: &mut Call,
     x: &Operand,
     outputs: [Operand; 2],

@@ -199,6 +199,18 @@ operators! {
     aclnnUpsampleNearestExact2dBackward |call, grad: In, _size: IntegerArray, _image: IntegerArray, down: f64, across: f64, out: Written| {
         resized_back(call, [grad, out], ResizeMethod::NearestExact, &[down, across])
     };
+    aclnnUpsampleNearestExact1d |call, x: In, _size: IntegerArray, scale: f64, out: Written| {
+        resized(call, [x, out], ResizeMethod::NearestExact, &[scale])
+    };
+    aclnnUpsampleNearestExact1dBackward |call, grad: In, _size: IntegerArray, _image: IntegerArray, scale: f64, out: Written| {
+        resized_back(call, [grad, out], ResizeMethod::NearestExact, &[scale])
+    };
+    aclnnUpsampleNearestExact3d |call, x: In, _size: IntegerArray, depth: f64, down: f64, across: f64, out: Written| {
+        resized(call, [x, out], ResizeMethod::NearestExact, &[depth, down, across])
+    };
+    aclnnUpsampleNearestExact3dBackward |call, grad: In, _size: IntegerArray, _image: IntegerArray, depth: f64, down: f64, across: f64, out: Written| {
+        resized_back(call, [grad, out], ResizeMethod::NearestExact, &[depth, down, across])
+    };
     aclnnUpsampleLinear1d |call, x: In, _size: IntegerArray, corners: bool, scale: f64, out: Written| {
         resized(call, [x, out], ResizeMethod::Linear { corners }, &[scale])
     };

@@ -14,6 +14,7 @@ use softacl_base::number::{read, write};
 use softacl_base::objects;
 use softacl_base::operand::Operand;
 use softacl_base::status::{refuse, require};
+use softacl_base::tensor::ComplexPart;
 use softacl_base::view::{View, runs};
 
 /// Elements as they are.
@@ -294,6 +295,19 @@ fn sequence(
     }
 }
 
+/// The channels of each group come in turn.
+pub(super) fn shuffled(call: &mut Call, x: &Operand, groups: i64, out: &Operand) -> Outcome {
+    require(x.rank() >= 3 && groups > 0, "the input has no channels")?;
+    let (groups, channels) = (groups as usize, x.shape()[1]);
+    let each = (channels / groups).max(1);
+    arranged(call, x, out, move |dimension, at| {
+        Some(match dimension {
+            1 => at % groups * each + at / groups,
+            _ => at,
+        })
+    })
+}
+
 /// From a start by steps.
 fn counted(call: &mut Call, [start, step]: [Scalar; 2], out: Written) -> Outcome {
     let start = HostNumber::from(call.scalar(start)?);
@@ -443,8 +457,9 @@ operators! {
 
     aclnnEye |call, _rows: i64, columns: i64, out: Written| {
         let columns = columns.max(1) as usize;
+        let is_real = call.part != Some(ComplexPart::Imaginary);
         sequence(call, out, move |index| {
-            let on = index / columns == index % columns;
+            let on = is_real && index / columns == index % columns;
             (f64::from(u8::from(on)), i64::from(on))
         })
     };
@@ -471,6 +486,29 @@ operators! {
             (value, value as i64)
         })
     };
+    // The matrix with a vector on a diagonal, or the diagonal of a matrix.
+    aclnnDiag |call, x: Input, diagonal: i64, out: Output| {
+        let (down, across) = (diagonal.min(0).unsigned_abs() as usize, diagonal.max(0) as usize);
+        let (rank, shape) = (x.rank(), if x.rank() == 1 { out.shape() } else { x.shape() });
+        let &[rows, columns] = shape else {
+            return refuse("a tensor is no matrix");
+        };
+        let length = rows.saturating_sub(down).min(columns.saturating_sub(across));
+        let elements = out.elements();
+        let vector = if rank == 1 { x.elements() } else { elements };
+        require(vector == length, "the vector is not as long as the diagonal")?;
+        call.dense(vec![x.bits()], vec![out.bits()], 0, move |values: &[Vec<i64>]| {
+            let mut result = vec![0; elements];
+            for number in 0..length {
+                let place = (number + down) * columns + number + across;
+                match rank {
+                    1 => result[place] = values[0][number],
+                    _ => result[number] = values[0][place],
+                }
+            }
+            vec![result]
+        })
+    };
     aclnnInplaceFillDiagonal |call, x: InPlace, value: Scalar, wrap: bool| {
         let value = call.scalar_as_computed(value, &[&x])?;
         let shape = x.shape().to_vec();
@@ -490,14 +528,7 @@ operators! {
             vec![each.map(|(index, it)| if diagonal(index) { value.integer } else { *it }).collect()]
         })
     };
-    aclnnChannelShuffle |call, x: Input, groups: i64, out: Output| {
-        require(x.rank() >= 3 && groups > 0, "the input has no channels")?;
-        let (groups, channels) = (groups as usize, x.shape()[1]);
-        let each = (channels / groups).max(1);
-        arranged(call, &x, &out, move |dimension, at| {
-            Some(if dimension == 1 { at % groups * each + at / groups } else { at })
-        })
-    };
+    aclnnChannelShuffle |call, x: Input, groups: i64, out: Output| shuffled(call, &x, groups, &out);
     aclnnGlu |call, x: Input, along: i64, out: Output| {
         let [a, b] = halves(&x, along)?;
         call.each(float(|[a, b]| a * sigmoid(b)), [&a, &b], &out)

@@ -21,6 +21,8 @@ pub enum ComplexRows {
 }
 
 const ROWS: &[(&str, ComplexRows)] = &[
+    ("aclnnAll", ComplexRows::Lengths),
+    ("aclnnAny", ComplexRows::Lengths),
     ("aclnnCumprod", ComplexRows::Product),
     ("aclnnInplaceCumprod", ComplexRows::Product),
     ("aclnnLinalgVectorNorm", ComplexRows::Lengths),
@@ -155,7 +157,7 @@ impl Call {
                 for [re, im] in rows(values, places, length) {
                     let mut so_far = super::ONE;
                     for (re, im) in re.iter().zip(im) {
-                        so_far = so_far * Complex { re: *re, im: *im };
+                        so_far *= Complex { re: *re, im: *im };
                         results[0].push(so_far.re);
                         results[1].push(so_far.im);
                     }

@@ -143,8 +143,10 @@ fn convolved(call: &mut Call, all: &Arguments<'_>, rank: usize) -> Outcome {
         1 => (channels(call, x)? / channels(call, weight)?).max(1) as i64,
         groups => groups,
     };
+    // An image of fewer dimensions has as many numbers fewer that count.
+    let dimensions = call.input(x)?.rank().saturating_sub(2).min(rank);
     let tensors = [x, weight, bias, all.output()];
-    convolution::convolution(call, tensors, all.given(rank), false, groups)
+    convolution::convolution(call, tensors, all.given(dimensions), false, groups)
 }
 
 fn weights(call: &mut Call, all: &Arguments<'_>, rank: usize) -> Outcome {

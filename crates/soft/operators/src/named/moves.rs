@@ -141,6 +141,10 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
         let axis = all.attributes.integer("axis", 0);
         scatter_elements(call, [0, 1, 2].map(|it| all.input(it)), axis, all.output())
     }),
+    ("ShuffleChannel", |call, all| {
+        let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
+        shapes::shuffled(call, &x, all.attributes.integer("group", 1), &out)
+    }),
     ("Slice", |call, all| {
         let (x, out) = (all.operand(call, 0)?, call.output(all.output())?);
         let begin = all.integers(1);

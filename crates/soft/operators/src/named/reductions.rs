@@ -3,7 +3,7 @@
 use super::NamedOperator;
 use crate::reductions::{
     along, extreme, fraction, largest, least, log_of_exponentials, most, norm, product_of_integers,
-    smallest, sum_of_integers, variance,
+    smallest, spread, sum_of_integers, variance,
 };
 use softacl_base::arguments::Arguments;
 use softacl_base::call::Call;
@@ -11,6 +11,7 @@ use softacl_base::code::Outcome;
 use softacl_base::dense::dimensions;
 use softacl_base::formula::float;
 use softacl_base::operand::Operand;
+use softacl_base::status::refuse;
 
 pub(super) const OPERATORS: &[NamedOperator] = &[
     ("ArgMaxV2", |call, all| {
@@ -80,6 +81,19 @@ pub(super) const OPERATORS: &[NamedOperator] = &[
             |row| row.iter().product(),
             product_of_integers,
         )
+    }),
+    // The second output is the mean.
+    ("ReduceStd", |call, all| {
+        let outputs = all.written(call)?;
+        let [deviation, mean] = &outputs[..] else {
+            return refuse("there are not two outputs");
+        };
+        let (x, dims) = (all.operand(call, 0)?, all.attributes.integers("dim"));
+        let correction = all.attributes.integer("unbiased", 1) as f64;
+        fraction(call, &x, &dims, deviation.clone(), move |row| {
+            variance(row, correction).sqrt()
+        })?;
+        fraction(call, &x, &dims, mean.clone(), |row| spread(row).0)
     }),
     // The second input is the mean.
     ("ReduceStdWithMean", |call, all| {

@@ -1,16 +1,24 @@
 //! Sequences of numbers, diagonals, running results and histograms.
 
 use super::NamedOperator;
-use crate::reductions::scan;
+use crate::reductions::{extremes_so_far, scan};
 use crate::sorting::histogram;
 use softacl_base::arguments::Arguments;
 use softacl_base::by_kind;
 use softacl_base::call::Call;
 use softacl_base::code::Outcome;
 use softacl_base::number::Number;
-use softacl_base::status::require;
+use softacl_base::status::{refuse, require};
 
 pub(super) const OPERATORS: &[NamedOperator] = &[
+    ("Cummin", |call, all| {
+        let outputs = all.written(call)?;
+        let [out, places] = &outputs[..] else {
+            return refuse("there are not two outputs");
+        };
+        let (x, along) = (all.operand(call, 0)?, all.attributes.integer("axis", 0));
+        extremes_so_far(call, &x, [out.clone(), places.clone()], along, false)
+    }),
     ("Cumprod", |call, all| {
         running(call, all, 1, f64::times, i64::times)
     }),

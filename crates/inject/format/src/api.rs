@@ -4,7 +4,7 @@
 use crate::coded_enum;
 
 pub use crate::role::{
-    ObjectUse, REPORT_TIMEOUT, Role, RoleMeaning, TIMEOUTS, WaitTarget, is_answer,
+    NOT_SUBSCRIBED, ObjectUse, REPORT_TIMEOUT, Role, RoleMeaning, TIMEOUTS, WaitTarget, is_answer,
 };
 
 coded_enum! {

@@ -270,6 +270,9 @@ pub const TIMEOUTS: [i64; 2] = [507_046, 507_047];
 /// Return code of a thread that waited for callbacks, and got none in the time that it had.
 pub const REPORT_TIMEOUT: i64 = 507_012;
 
+/// Return code of a thread that waits for callbacks, and to which no stream is subscribed.
+pub const NOT_SUBSCRIBED: i64 = 107_012;
+
 /// Return codes of queries of work that is not done: of a stream, and of an event.
 const NOT_DONE: [i64; 2] = [507_004, 507_006];
 

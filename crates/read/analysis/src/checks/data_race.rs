@@ -13,6 +13,10 @@
 //!
 //! - `aclrtMemcpy`, `aclrtMemset` and their asynchronous forms, also copies of up to 4,096 rows with gaps between them, but not
 //!   copies in batches;
+//! - `aclrtReduceAsync`;
+//! - the buffers of collectives with one count for all ranks, such as `HcclAllReduce` and `HcclAllGather`. Those with counts in arrays,
+//!   and messages that one call passes together, are left out. Where the recording lacks the call that made the communicator, only the
+//!   part that each rank uses counts;
 //! - the tensors and the scratch memory of `aclnn` operators. A table has the tensors that an operator writes, for the
 //!   operators that frameworks call most (HOOKING.md). Of other operators, `Inplace` ones write the first tensor, and further tensors
 //!   count as read. Tensors with gaps between their elements, tensors in blocked layouts and lists of tensors are left out.

@@ -63,6 +63,11 @@ impl<K: Copy + Eq + Hash> Groups<K> {
         }
     }
 
+    /// Drops the calls of these threads.
+    pub(super) fn drop_threads(&mut self, are_left_out: impl Fn(ThreadId) -> bool) {
+        self.groups.retain(|key, _| !are_left_out(key.0));
+    }
+
     fn add_part(&mut self, trace: &Trace, call: &NotedCall, key: K, (amount, cost_ns): (u64, i64)) {
         let key = (call.thread, call.function.0, key);
         let has_room = self.groups.len() < MOST;

@@ -20,6 +20,7 @@ mod action;
 mod area;
 mod changed;
 mod clock;
+mod collective_buffers;
 mod graphs;
 mod left_copies;
 mod memory;

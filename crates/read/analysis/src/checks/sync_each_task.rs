@@ -6,6 +6,8 @@
 //!
 //! Submit all tasks first, and wait once. Tasks of one stream run in order without a wait.
 //!
+//! A loop of queries, such as of `aclrtStreamQuery`, waits as well.
+//!
 //! Tasks without a time are short if they were submitted, ran and were waited for in less than 50 µs. They take the mean of the others.
 
 use std::collections::HashMap;
@@ -16,6 +18,7 @@ use ascend_trace_recording::{CallId, Direction, FunctionId, ThreadId, Trace};
 
 use super::super::{Check, Finding, Remedy};
 use crate::dependencies::runs;
+use crate::polls::Polls;
 use crate::{TaskRole, Window};
 
 /// Fewer waits are not worth a word.
@@ -48,6 +51,8 @@ struct Waits {
     /// Of these, the tasks of waits with all times, and how long they ran.
     timed: u64,
     ran: i64,
+    /// They are loops of queries.
+    are_loops: bool,
 }
 
 impl Waits {
@@ -59,11 +64,15 @@ impl Waits {
 
     fn words(&self) -> String {
         let (name, waits) = (&self.finding.site.name, self.finding.count);
+        let waited = match self.are_loops {
+            true => format!("a loop of {name} waited"),
+            false => format!("{name} was called"),
+        };
         let of = match self.tasks == waits {
-            true => format!("{name} was called after each of {} short tasks", count(waits)),
+            true => format!("{waited} after each of {} short tasks", count(waits)),
             false => {
                 let tasks = count(self.tasks);
-                format!("{name} was called {} times for {tasks} short tasks", count(waits))
+                format!("{waited} {} times for {tasks} short tasks", count(waits))
             }
         };
         let about = match self.timed == self.tasks {
@@ -81,6 +90,7 @@ impl Waits {
 #[derive(Debug, Default)]
 pub(super) struct SyncEachTask {
     threads: HashMap<ThreadId, ThreadWaits>,
+    polls: Polls,
 }
 
 impl Check for SyncEachTask {
@@ -88,10 +98,9 @@ impl Check for SyncEachTask {
         let trace = window.trace;
         for thread in (0..trace.threads().len() as u32).map(ThreadId) {
             for id in window.thread_calls(thread) {
-                self.threads
-                    .entry(thread)
-                    .or_default()
-                    .take(trace, id, wanted);
+                let asked_since = self.polls.note(trace, trace.call(id)).waited_since;
+                let state = self.threads.entry(thread).or_default();
+                state.take(trace, id, asked_since, wanted);
             }
         }
     }
@@ -117,7 +126,14 @@ impl Check for SyncEachTask {
 }
 
 impl ThreadWaits {
-    fn take(&mut self, trace: &Trace, id: CallId, wanted: &dyn Fn(CallId) -> bool) {
+    /// `asked_since`: a loop of queries ends with the call, and began then.
+    fn take(
+        &mut self,
+        trace: &Trace,
+        id: CallId,
+        asked_since: Option<i64>,
+        wanted: &dyn Fn(CallId) -> bool,
+    ) {
         let call = trace.call(id);
         if let Some(task) = call.task {
             let is_work = TaskRole::of(trace, trace.task(task)) == TaskRole::Work;
@@ -136,25 +152,28 @@ impl ThreadWaits {
             waits,
             WaitTarget::Stream | WaitTarget::Device | WaitTarget::Event
         );
-        if !is_wait || call.depth > 0 {
+        let blocked_since = (is_wait && call.depth == 0).then_some(call.begin);
+        let Some(begin) = asked_since.or(blocked_since) else {
             return;
-        }
+        };
         self.waits += 1;
         let tasks = std::mem::take(&mut self.tasks);
         let (timed, ran) = (std::mem::take(&mut self.timed), std::mem::take(&mut self.time));
-        let submitted = std::mem::take(&mut self.submitted).unwrap_or(call.begin);
+        let submitted = std::mem::take(&mut self.submitted).unwrap_or(begin);
         let is_needed = std::mem::take(&mut self.brings);
         let has_times = timed == tasks;
         // Tasks without a time ran no longer than until the end of the wait.
         let most = if has_times { ran } else { call.end - submitted };
         let is_short = (1..=FEW).contains(&tasks) && most <= SHORT_NS;
         // The wait costs more than the work.
-        if !is_short || is_needed || !wanted(id) || call.end - call.begin <= ran {
+        if !is_short || is_needed || !wanted(id) || call.end - begin <= ran {
             return;
         }
         let (timed, ran) = if has_times { (tasks, ran) } else { (0, 0) };
         let this = Finding {
             calls: vec![trace.call_number(id)],
+            begin_ns: begin,
+            total_ns: call.end - begin,
             ..Finding::of_call(trace, id)
         };
         self.found
@@ -170,6 +189,7 @@ impl ThreadWaits {
                 tasks,
                 timed,
                 ran,
+                are_loops: asked_since.is_some(),
             });
     }
 }

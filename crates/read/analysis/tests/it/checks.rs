@@ -194,6 +194,30 @@ fn a_wait_after_each_few_short_tasks_is_found() {
 }
 
 #[test]
+fn loops_of_queries_for_short_tasks_count_as_well() {
+    let found_of = |first: u64| {
+        found(&rounds(70, |_, at| {
+            let task = format!("s1: A[{}..{}] by t1[{}..{}]", at(2), at(12), at(0), at(1));
+            let (from, to) = (at(4), at(5));
+            format!(
+                "{task} | t1: query(s1,{first})[{from}..{to}] query(s1,0)[{}..{}]",
+                at(30),
+                at(31)
+            )
+        }))
+    };
+    assert_eq!(
+        found_of(1),
+        [
+            "sync-each-task 1001 70: a loop of aclrtStreamQuery waited after each of 70 short tasks: they ran for 700 µs in all, \
+             and the waits took 1.89 ms"
+        ]
+    );
+    // The first query finds the work done, so nothing waits.
+    assert!(found_of(0).is_empty());
+}
+
+#[test]
 fn waits_for_short_tasks_without_times_count_as_well() {
     let found_of = |timed: u64, sync_end: u64| {
         found(&rounds(100, |round, at| {
@@ -395,6 +419,22 @@ fn a_callback_without_a_thread_for_reports_is_found() {
             "unserved-callback 1001 2: aclrtLaunchCallback launched callbacks, and the thread that is subscribed to the stream did not call aclrtProcessReport"
         ]
     );
+}
+
+/// A thread that runs callbacks may begin before the program subscribes it, and end after that.
+#[test]
+fn a_wait_for_callbacks_is_no_mistake_before_the_thread_is_subscribed() {
+    let waits =
+        "t2: aclrtProcessReport(100)[0..1us]=107012 aclrtProcessReport(100)[8us..9us]=107012";
+    let subscribed = |thread: &str| {
+        found(&format!(
+            "{waits} | t1: subscribe(s1,{thread})[2us..3us] unsubscribe(s1,{thread})[6us..7us]"
+        ))
+    };
+    assert!(subscribed("t2").is_empty());
+    let failed = ["failed-call 1002 2: aclrtProcessReport returned 107012"];
+    assert_eq!(subscribed("t3"), failed);
+    assert_eq!(found(waits), failed);
 }
 
 #[test]

@@ -396,18 +396,25 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "timeout:timeout",
     ),
     (
+        "aclrtReduceAsync",
+        "memory",
+        "task",
+        "other",
+        "count:size@extent dst:pointer@writes src:pointer@reads stream:stream",
+    ),
+    (
         "HcclAllReduce",
         "hccl",
         "task",
         "collective",
-        "comm:handle@communicator count:uint@count stream:stream +counts-all",
+        "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type sendBuf:pointer@reads recvBuf:pointer@writes stream:stream +counts-all",
     ),
     (
         "HcclAllGather",
         "hccl",
         "task",
         "collective",
-        "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type stream:stream +counts-share",
+        "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type sendBuf:pointer@reads recvBuf:pointer@writes stream:stream +counts-share",
     ),
     (
         "HcclBroadcast",

@@ -13,6 +13,7 @@ use ascend_trace_recording::{
 };
 
 use super::area::Area;
+use super::collective_buffers::{CollectiveBuffers, Membership, joined};
 use super::sync_events::{EventUse, HeldEvents};
 use super::{NotedCall, tensors, unknown_writes};
 use crate::dependencies::{timed_out, took_effect, waited};
@@ -46,6 +47,10 @@ pub(super) enum CallEffect {
     /// A graph waits inside for something that is not known.
     CapturesWait,
     Uses(StreamPosition, MemoryAccesses),
+    /// A collective. With `true`, it waits for tasks of other devices of the process.
+    Communicates(StreamPosition, CollectiveBuffers, bool),
+    /// The process is part of a communicator, with this handle.
+    Joins(u64, Membership),
     /// A task may write any memory.
     MayWrite,
     /// Something may write at these addresses.
@@ -240,6 +245,8 @@ fn ends(trace: &Trace, function: &Function, call: &Call) -> Vec<CallEffect> {
     let mut acts: Vec<CallEffect> = Vec::new();
     acts.extend(memory_of(trace, function, call));
     acts.extend(unknown_writes::of(trace, function, call));
+    let made = joined(trace, function, call);
+    acts.extend(made.map(|(handle, own)| CallEffect::Joins(handle, own)));
     let task = call.task.map(|task| trace.task(task));
     let role = function.role;
     let stream = call.stream;
@@ -323,7 +330,7 @@ fn captured_memory(trace: &Trace, call: &Call) -> Vec<CallEffect> {
     };
     let task = trace.task(task);
     let memory = match task.kind {
-        TaskKind::Memcpy | TaskKind::Memset => {
+        TaskKind::Memcpy | TaskKind::Memset | TaskKind::Other => {
             let used = uses(trace, trace.function(call.function), call);
             used.into_iter().collect()
         }
@@ -362,10 +369,15 @@ fn task_act(trace: &Trace, function: &Function, call: &Call, task: &Task) -> Opt
         TaskKind::Notify | TaskKind::Value => Some(CallEffect::WaitsForUnknown(place.0, place.1)),
         TaskKind::HostFunc => Some(CallEffect::CallsBack(place.0, place.1)),
         TaskKind::Graph => Some(CallEffect::Replays(place, call.graph.map(|it| it.serial))),
-        // It waits for tasks of other devices, which may be of this process.
         TaskKind::Collective => {
-            has_peers(trace, task.stream).then_some(CallEffect::WaitsForUnknown(place.0, place.1))
+            let has_peers = has_peers(trace, task.stream);
+            match CollectiveBuffers::of(trace, function, call) {
+                Some(buffers) => Some(CallEffect::Communicates(place, buffers, has_peers)),
+                // It waits for tasks of other devices, which may be of this process.
+                None => has_peers.then_some(CallEffect::WaitsForUnknown(place.0, place.1)),
+            }
         }
+        TaskKind::Other => Some(CallEffect::Uses(place, uses(trace, function, call)?)),
         _ => None,
     }
 }

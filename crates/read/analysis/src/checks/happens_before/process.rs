@@ -10,6 +10,7 @@ use ascend_trace_recording::{EventId, Generation, StreamId};
 
 use super::action::{CallEffect, StreamPosition, TimedEffect};
 use super::clock::{Clock, HostKnowledge};
+use super::collective_buffers::Memberships;
 use super::graphs::Graphs;
 use super::left_copies::LeftCopies;
 use super::memory::{MemoryHistory, MemoryUse};
@@ -101,6 +102,7 @@ pub(super) struct Process {
     made: Option<HashSet<StreamId>>,
     graphs_wait: bool,
     graphs: Graphs,
+    communicators: Memberships,
     held: HeldEvents,
     /// There were too many streams: nothing is said of the process.
     gave_up: bool,
@@ -157,6 +159,17 @@ impl Process {
                 self.move_contents(Some(place), &used, note, facts);
                 self.task_uses(place, &self.known(used), note, facts);
             }
+            CallEffect::Communicates(place, buffers, has_peers) => {
+                let used = self.communicators.memory_of(&buffers);
+                match has_peers {
+                    true => {
+                        self.used_after_unknown(place, &used, note);
+                        self.lose(place);
+                    }
+                    false => self.task_uses(place, &used, note, facts),
+                }
+            }
+            CallEffect::Joins(handle, own) => self.communicators.join(handle, own),
             CallEffect::HostUses(used) => {
                 self.move_contents(None, &used, note, facts);
                 self.host_uses(&used, note, facts);
@@ -200,6 +213,7 @@ impl Process {
                 *self = Self {
                     left: std::mem::take(&mut self.left),
                     graphs_wait: self.graphs_wait,
+                    communicators: std::mem::take(&mut self.communicators),
                     made: self.made.take(),
                     ..Self::default()
                 };

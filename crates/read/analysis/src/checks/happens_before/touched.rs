@@ -6,21 +6,29 @@ use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_recording::{CallId, Trace};
 
 use super::action::{MemoryAccesses, uses};
+use super::collective_buffers::CollectiveBuffers;
 use super::tensors;
 
 /// Memory, and whether it is written.
 pub(crate) type Touched = (Range<u64>, bool);
 
-/// The reads and writes of a copy, a fill or an operator. Gaps between rows count as well.
+/// The reads and writes of a copy, a fill, an operator or a collective. Gaps between rows count as well.
 pub(crate) fn touched(trace: &Trace, id: CallId) -> Vec<Touched> {
     let call = trace.call(id);
     let function = trace.function(call.function);
     let task = call.task.map(|task| trace.task(task));
     let kind = task.map(|task| task.kind);
-    let copies = matches!(kind, Some(TaskKind::Memcpy | TaskKind::Memset));
+    let copies = matches!(
+        kind,
+        Some(TaskKind::Memcpy | TaskKind::Memset | TaskKind::Other)
+    );
     let used: Vec<MemoryAccesses> = match task {
         _ if copies || function.role == Role::BlockingCopy => {
             uses(trace, function, call).into_iter().collect()
+        }
+        Some(_) if kind == Some(TaskKind::Collective) => {
+            let buffers = CollectiveBuffers::of(trace, function, call);
+            buffers.iter().map(CollectiveBuffers::least).collect()
         }
         Some(task) => tensors::memory_of(trace, call, task),
         None => Vec::new(),

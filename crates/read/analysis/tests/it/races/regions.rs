@@ -73,6 +73,66 @@ fn copies_in_rows_use_the_memory_of_their_rows() {
     assert!(found[0].what.contains("reads 32 B that"), "{found:#?}");
 }
 
+#[test]
+fn collectives_use_their_buffers() {
+    // Communicator, count, type, the memory that it reads, and the one that it writes: 16 elements of 4 bytes.
+    let reduce = "HcclAllReduce(1,16,4,1000,5000)";
+    let gather = "HcclAllGather(1,16,4,1000,5000)";
+    for (first, second, is_race) in [
+        (reduce, "memcpy(64,9000,5000)", true),
+        (reduce, "memcpy(64,9000,5064)", false),
+        (reduce, "memset(64,1000,0)", true),
+        (reduce, "memcpy(64,9000,1000)", false),
+        // Of four ranks.
+        (gather, "memcpy(64,9000,5192)", true),
+        (gather, "memcpy(64,9000,5256)", false),
+        (gather, "memset(64,1000,0)", true),
+        (gather, "memset(64,1064,0)", false),
+        // The other one is the second.
+        ("memset(64,1000,0)", reduce, true),
+        ("memcpy(64,9000,5000)", reduce, true),
+        ("memcpy(64,9000,1000)", reduce, false),
+        // The length of an element is not known.
+        (
+            "HcclAllReduce(1,16,9,1000,5000)",
+            "memcpy(64,9000,5000)",
+            false,
+        ),
+    ] {
+        let text = format!(
+            "t1: HcclCommInitRootInfo(4,0,1)[-20..-10]
+             s1: {first}[1000..1010] by t1[0..5] | s2: {second}[1000..1010] by t1[100..105]"
+        );
+        match is_race {
+            true => finds("data-race", &text),
+            false => is_fine(&text),
+        }
+        is_fine(&format!("{text} | t1: sync(s1)[50..60]"));
+    }
+    // With other devices of the process, a collective may come after all earlier uses. Later uses need an order.
+    let several = |first: &str, second: &str| {
+        format!(
+            "s9@1: A[0..1] by t1[-9..-8]
+             s1: {first}[1000..1010] by t1[0..5] | s2: {second}[1000..1010] by t1[100..105]"
+        )
+    };
+    finds("data-race", &several(reduce, "memcpy(64,9000,5000)"));
+    is_fine(&several("memcpy(64,9000,5000)", reduce));
+}
+
+#[test]
+fn a_reduction_changes_the_memory_that_it_adds_to() {
+    let after = |second: &str| {
+        format!(
+            "s1: aclrtReduceAsync(64,1000,5000)[1000..1010] by t1[0..5] | s2: {second}[1000..1010] by t1[100..105]"
+        )
+    };
+    finds("data-race", &after("memcpy(64,9000,1000)"));
+    finds("data-race", &after("memset(64,5000,0)"));
+    is_fine(&after("memcpy(64,9000,5000)"));
+    is_fine(&after("memcpy(64,9000,1064)"));
+}
+
 /// Memory of 64 bytes at 1000 and at 2000; the first half of one is filled. Then a copy to the host, of all of the memory at an
 /// address.
 fn half_written_then_read(between: &str, address: u64) -> String {

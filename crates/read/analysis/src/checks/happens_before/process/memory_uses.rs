@@ -80,6 +80,31 @@ impl Process {
         self.memory.tidy(|it| it.position <= host.at(it.slot));
     }
 
+    /// A task that comes after something unknown uses memory: earlier uses may come before it, and later ones need an order.
+    pub(super) fn used_after_unknown(
+        &mut self,
+        place: StreamPosition,
+        used: &Used,
+        note: NotedCall,
+    ) {
+        let Some((slot, position)) = self.submitted(place) else {
+            return;
+        };
+        let host = &self.host;
+        let by = MemoryUse {
+            slot,
+            position,
+            note,
+        };
+        for range in used.reads.iter().flat_map(Area::ranges) {
+            self.memory.read(&range, by, |_| true);
+        }
+        for range in used.writes.iter().flat_map(Area::ranges) {
+            self.memory.write(&range, by);
+        }
+        self.memory.tidy(|it| it.position <= host.at(it.slot));
+    }
+
     /// A replay uses what its nodes use.
     pub(super) fn replay(
         &mut self,

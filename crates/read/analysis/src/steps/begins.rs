@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::measured::StepPart;
 use super::sequence::RequestedOperation;
-use super::symbols::{SymbolKind, Symbols};
+use super::symbols::SymbolKind;
 
 /// Entries of a step without times that are passed over.
 const MOST: usize = 4096;
@@ -21,10 +21,10 @@ impl TaskLengths {
     }
 
     /// The same without a difference between streams.
-    pub(super) fn by_shape(&self, symbols: &Symbols) -> Self {
+    pub(super) fn by_shape(&self, shape: impl Fn(u32) -> u32) -> Self {
         let mut joined = Self::default();
         for (symbol, (sum, count)) in &self.0 {
-            let known = joined.0.entry(symbols.shape(*symbol)).or_default();
+            let known = joined.0.entry(shape(*symbol)).or_default();
             *known = (known.0.saturating_add(*sum), known.1 + count);
         }
         joined

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::measured::StepPart;
-use super::repetition::Rhythm;
+use super::repetition::{PART, Rhythm};
 use super::sequence::RequestedOperation;
 use super::step_begin::phase;
 use super::symbols::{SymbolKind, Symbols};
@@ -105,8 +105,21 @@ impl<'e> Loop<'e> {
         begins.dedup();
         if !launches {
             self.add_unloaded(symbols, &mut begins);
+            let first = begins.first().and_then(|it| self.truncated(*it));
+            begins.splice(0..0, first);
         }
         begins
+    }
+
+    /// The begin of a step before the first one that lacks its first entries: a step begins after a pause, and the loop of the
+    /// program may begin elsewhere.
+    fn truncated(&self, first: usize) -> Option<usize> {
+        let before = self.entries[..first].iter().rev();
+        let same = before.zip(self.model.iter().rev());
+        let same = same.take_while(|(entry, usual)| entry.symbol == **usual);
+        let count = same.count();
+        let missing = self.period() - count;
+        (missing > 0 && missing * PART <= self.period()).then_some(first - count)
     }
 
     /// Whether the entries after the last step are more like the work that followed an earlier one than like a step.

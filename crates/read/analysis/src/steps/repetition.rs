@@ -23,7 +23,7 @@ pub(super) const LEAST: usize = 3;
 const EDGES: usize = 3;
 
 /// Of a step that has not all of the usual, at most this part is missing.
-const PART: usize = 5;
+pub(super) const PART: usize = 5;
 
 /// Shorter periods have to be the same each time.
 const SHORT: usize = 4;

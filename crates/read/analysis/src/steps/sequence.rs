@@ -118,6 +118,7 @@ fn symbol(trace: &Trace, symbols: &mut Symbols, call: &Call) -> Option<u32> {
             kind,
             graph: call.graph.map_or(0, |it| it.serial),
             stream: lane(task.stream),
+            device: trace.stream(task.stream).device,
         };
         return Some(symbols.number(request, trace.task_name(task)));
     }
@@ -131,6 +132,7 @@ fn symbol(trace: &Trace, symbols: &mut Symbols, call: &Call) -> Option<u32> {
         kind,
         graph: 0,
         stream: call.stream.map_or(NO_STREAM, lane),
+        device: call.stream.map_or(NO_STREAM, |it| trace.stream(it).device),
     };
     is_own.then(|| symbols.number(request, &function.name))
 }

@@ -42,16 +42,21 @@ pub(super) struct Request {
     /// The serial of the launched graph, else 0.
     pub(super) graph: u32,
     pub(super) stream: u32,
+    /// The device of the stream.
+    pub(super) device: u32,
 }
 
-/// The stream of a request that is on none.
+/// The stream of a request that is on none, and its device.
 pub(super) const NO_STREAM: u32 = u32::MAX;
+
+/// The least symbol, by kind, graph and device, and by name. Without a device, it is that of all devices.
+type Shapes = FxHashMap<(SymbolKind, u32, Option<u32>), FxHashMap<String, u32>>;
 
 /// Numbers for requests. Two requests that differ by their stream alone have different numbers, and one shape.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     numbers: FxHashMap<Request, FxHashMap<String, u32>>,
-    shapes: FxHashMap<(SymbolKind, u32), FxHashMap<String, u32>>,
+    shapes: Shapes,
     all: Vec<Symbol>,
 }
 
@@ -59,6 +64,7 @@ pub(super) struct Symbols {
 struct Symbol {
     request: Request,
     shape: u32,
+    device_shape: u32,
 }
 
 impl Symbols {
@@ -70,6 +76,18 @@ impl Symbols {
     pub(super) fn stream(&self, symbol: u32) -> u32 {
         let symbol = self.all.get(symbol as usize);
         symbol.map_or(NO_STREAM, |it| it.request.stream)
+    }
+
+    /// The device that it is for.
+    pub(super) fn device(&self, symbol: u32) -> Option<u32> {
+        let device = self.all.get(symbol as usize)?.request.device;
+        (device != NO_STREAM).then_some(device)
+    }
+
+    /// The least symbol that differs by its stream at most, and is for the same device.
+    pub(super) fn device_shape(&self, symbol: u32) -> u32 {
+        let known = self.all.get(symbol as usize);
+        known.map_or(symbol, |it| it.device_shape)
     }
 
     /// The least symbol that differs by its stream at most.
@@ -84,9 +102,16 @@ impl Symbols {
         }
         let number = self.all.len() as u32;
         numbers.insert(name.to_owned(), number);
-        let shapes = self.shapes.entry((request.kind, request.graph));
-        let shape = *shapes.or_default().entry(name.to_owned()).or_insert(number);
-        self.all.push(Symbol { request, shape });
+        let mut shape = |device: Option<u32>| {
+            let shapes = self.shapes.entry((request.kind, request.graph, device));
+            *shapes.or_default().entry(name.to_owned()).or_insert(number)
+        };
+        let (shape, device_shape) = (shape(None), shape(Some(request.device)));
+        self.all.push(Symbol {
+            request,
+            shape,
+            device_shape,
+        });
         number
     }
 }

@@ -200,6 +200,99 @@ fn the_last_steps_of_a_loop_that_loads_ahead_are_found() {
     }
 }
 
+/// Steps begin after the pause, with the update. The first one of the loop has none before it.
+#[test]
+fn the_first_step_may_lack_its_begin() {
+    let steps = |first: &[&str]| {
+        let usual = [
+            "Load",
+            "Embed",
+            "Attention",
+            "Norm",
+            "Attention",
+            "Norm",
+            "Loss",
+            "Backward",
+        ];
+        let mut text = String::new();
+        for round in 0..12 {
+            let begin = 10 + round * 1000;
+            let names: &[&str] = if round == 0 { first } else { &usual };
+            for (name, call) in names.iter().zip((begin..).step_by(10)) {
+                let (returned, runs, end) = (call + 2, call + 5, call + 14);
+                text += &format!("s1: {name}[{runs}us..{end}us] by t1[{call}us..{returned}us]\n");
+            }
+            let (wait, waited) = (begin + 100, begin + 900);
+            text += &format!("t1: sync(s1)[{wait}us..{waited}us]\n");
+            let (update, end) = (waited + 10, waited + 20);
+            text += &format!(
+                "s1: Adam[{update}us..{end}us] by t1[{}us..{}us]\n",
+                waited + 2,
+                waited + 4
+            );
+        }
+        let timeline = Timeline::of(&text);
+        let found = found(&timeline.trace(), StepDefinition::Any);
+        found.map_or(0, |it| it.cuts.len())
+    };
+    let usual = [
+        "Load",
+        "Embed",
+        "Attention",
+        "Norm",
+        "Attention",
+        "Norm",
+        "Loss",
+        "Backward",
+    ];
+    assert_eq!(steps(&usual), 12);
+    // It has little of a step.
+    assert_eq!(steps(&["Loss", "Backward"]), 11);
+}
+
+/// Twelve rounds in which a thread gives two devices the same work. It waits for each before it goes on, or for both at the end.
+fn on_two_devices(waits_between: bool) -> Vec<usize> {
+    let mut text = String::new();
+    for begin in (0..12).map(|round| 10 + round * 1000) {
+        for (device, called) in [(0, begin), (1, begin + 300)] {
+            let stream = device + 1;
+            for (name, call) in ["Embed", "Attention", "Loss", "Backward"]
+                .iter()
+                .zip((called..).step_by(10))
+            {
+                let (returned, runs, end) = (call + 2, call + 5, call + 14);
+                text += &format!(
+                    "s{stream}@{device}: {name}[{runs}us..{end}us] by t1[{call}us..{returned}us]\n"
+                );
+            }
+            let wait = if waits_between {
+                called + 100
+            } else {
+                begin + 600 + device * 100
+            };
+            let (waited, update) = (wait + 40, wait + 50);
+            text += &format!("t1: sync(s{stream})[{wait}us..{waited}us]\n");
+            text += &format!(
+                "s{stream}@{device}: Adam[{update}us..{}us] by t1[{}us..{}us]\n",
+                update + 20,
+                waited + 2,
+                waited + 4
+            );
+        }
+    }
+    let timeline = Timeline::of(&text);
+    let trace = timeline.trace();
+    let found = found(&trace, StepDefinition::Any);
+    let steps = found.map(|lap| asked(&trace, &lap)).unwrap_or_default();
+    steps.iter().map(Vec::len).collect()
+}
+
+#[test]
+fn the_same_work_for_several_devices_at_a_time_is_one_step() {
+    assert_eq!(on_two_devices(false), [10; 12]);
+    assert_eq!(on_two_devices(true), [5; 24]);
+}
+
 #[test]
 fn the_number_of_micro_batches_may_differ() {
     let mut dice = Dice(4);

@@ -29,7 +29,7 @@ pub enum ScalarValue {
 }
 
 impl ScalarValue {
-    /// The number's part. A real one has no imaginary part.
+    /// One part of the number. Real numbers have no imaginary part.
     pub const fn part(self, part: ComplexPart) -> Self {
         match (self, part) {
             (Self::Complex(re, _), ComplexPart::Real) => Self::Float(re),

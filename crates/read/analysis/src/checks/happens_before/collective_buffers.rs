@@ -89,16 +89,16 @@ impl CollectiveBuffers {
         (found.gives.is_some() || found.takes.is_some()).then_some(found)
     }
 
-    /// What each rank uses at least.
+    /// The least memory that each rank uses.
     pub(super) fn least(&self) -> MemoryAccesses {
         self.memory(None)
     }
 
-    /// What a rank reads and writes. Where its rank is not known, and only the root does one of them: a read.
+    /// The memory that a rank reads and writes. If only the root does one of them, a rank that is not known counts as a reader.
     fn memory(&self, own: Option<Membership>) -> MemoryAccesses {
         let is_root = own.zip(self.root).map(|(own, root)| own.rank == root);
         let whole = self.bytes.saturating_mul(own.map_or(1, |it| it.ranks));
-        // A scatter, plain or of a sum, divides what it reads; others put together what they write.
+        // Scatters read the whole, also those of a sum. The others write it.
         let divides = self.reduces || self.root.is_some();
         let (read, written) = match (self.is_share, divides) {
             (false, _) => (self.bytes, self.bytes),
@@ -160,7 +160,7 @@ mod tests {
             (broadcast, Some((1, 4)), (8, 0)),
             (scatter, Some((0, 4)), (0, 8)),
             (scatter, Some((1, 4)), (32, 8)),
-            // What is sure of any rank.
+            // This holds for any rank.
             (gather, None, (8, 8)),
             (reduce, None, (8, 0)),
             (broadcast, None, (8, 0)),

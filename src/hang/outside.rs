@@ -1,5 +1,6 @@
 //! The states of threads outside AscendCL in the kernel, while the program runs on this host.
 
+mod functions;
 mod helpers;
 mod pipes;
 mod stuck;
@@ -10,7 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{Duration, Instant};
 
-use ascend_trace_analysis::hang::{NamedThread, OutsideWait, Report, SystemSight, ThreadSight};
+use ascend_trace_analysis::hang::{
+    FunctionSight, NamedThread, OutsideWait, Report, SystemSight, ThreadSight,
+};
 
 use helpers::Helpers;
 use system_calls::{Memory, SystemCall, numbers};
@@ -108,7 +111,7 @@ pub(crate) fn look(threads: &[NamedThread]) -> SystemSight {
     if before.iter().all(Option::is_none) {
         return SystemSight {
             threads: vec![ThreadSight::Unknown; threads.len()],
-            stuck: Vec::new(),
+            ..SystemSight::default()
         };
     }
     let helpers_before = Helpers::of(threads);
@@ -128,13 +131,22 @@ pub(crate) fn look(threads: &[NamedThread]) -> SystemSight {
             .is_some_and(|it| !it.is_empty())
     };
     let stuck = waits.keys().copied().filter(is_stuck).collect();
+    let functions = waits.iter().flat_map(|(pid, it)| {
+        let before = waits_before.get(pid);
+        let was_there =
+            move |it: &&FunctionSight| before.is_some_and(|all| all.functions.contains(it));
+        it.functions.iter().filter(was_there).cloned()
+    });
+    let functions = functions.collect();
     let seen = threads.iter().zip(before.iter().zip(&after));
     let threads = seen.map(|(thread, states)| match states {
         (before, Some(after)) => {
             let sight = after.since(before.as_ref().unwrap_or(after), passed);
             let sight = helpers.add_to(sight, thread.pid);
             match waits.get(&thread.pid) {
-                Some(waits) if !thread.in_call => waits.add_to(sight, thread.tid),
+                Some(waits) if !thread.in_call || thread.runs_callbacks => {
+                    waits.add_to(sight, thread.tid)
+                }
                 _ => sight,
             }
         }
@@ -144,6 +156,7 @@ pub(crate) fn look(threads: &[NamedThread]) -> SystemSight {
     SystemSight {
         threads: threads.collect(),
         stuck,
+        functions,
     }
 }
 
@@ -153,6 +166,7 @@ struct ProcessWaits {
     threads: Threads,
     memory: Option<Memory>,
     all: stuck::Waits,
+    functions: Vec<FunctionSight>,
 }
 
 /// Those of these processes.
@@ -171,6 +185,9 @@ fn all_waits(threads: &[NamedThread], pids: &BTreeSet<u32>) -> BTreeMap<u32, Pro
             alive,
         };
         let memory = Memory::of(pid);
+        let functions = memory.as_ref();
+        let functions =
+            functions.map_or_else(Vec::new, |it| functions::waiting(&process, it, threads));
         let in_call: BTreeSet<u32> = own.filter(|it| it.in_call).map(|it| it.tid).collect();
         let all = memory.as_ref();
         let all = all.and_then(|it| stuck::waits(&process, it, |tid| in_call.contains(&tid)));
@@ -180,6 +197,7 @@ fn all_waits(threads: &[NamedThread], pids: &BTreeSet<u32>) -> BTreeMap<u32, Pro
                 threads: process,
                 memory,
                 all,
+                functions,
             },
         )
     };
@@ -275,6 +293,7 @@ mod tests {
             tid: receive.recv().unwrap(),
             name: name.to_owned(),
             in_call: false,
+            runs_callbacks: false,
         };
         (named, started.unwrap())
     }
@@ -311,7 +330,7 @@ mod tests {
         // One has got another name.
         let mut renamed = all.clone();
         renamed[0].name = "before".to_owned();
-        assert!(asleep(&look(&renamed).threads[0]), "{renamed:?}");
+        until(&renamed, |it| asleep(&it[0]));
         // The numbers mean other threads where none has its name.
         let renamed = all.map(|it| NamedThread {
             name: "another".to_owned(),

@@ -163,7 +163,7 @@ fn paragraph(culprit: &Culprit, report: &Report) -> String {
         all => format!("{noun}s {}", listed(all)),
     };
     let threads: Vec<String> = culprit.threads.iter().map(u32::to_string).collect();
-    let streams: Vec<String> = culprit.streams.iter().map(i64::to_string).collect();
+    let streams = stream_names(culprit, report);
     let who = [waiters("thread", &threads), waiters("stream", &streams)];
     let who: Vec<String> = who.into_iter().filter(|it| !it.is_empty()).collect();
     let since = culprit.since_ns.map_or_else(String::new, |since| {
@@ -186,6 +186,22 @@ fn paragraph(culprit: &Culprit, report: &Report) -> String {
         culprit.advice,
     );
     lines(&text)
+}
+
+/// The streams that wait for a culprit, with their devices if there are several.
+fn stream_names(culprit: &Culprit, report: &Report) -> Vec<String> {
+    let device = report.streams.first().map(|it| it.device);
+    if report.streams.iter().all(|it| Some(it.device) == device) {
+        return culprit.streams.iter().map(i64::to_string).collect();
+    }
+    let is_it = |at: usize| {
+        let own = report.culprits.get(at);
+        own.is_some_and(|it| std::ptr::eq(it, culprit))
+    };
+    let own = report.streams.iter();
+    let own = own.filter(|it| it.culprit.is_some_and(is_it));
+    own.map(|it| format!("{} of device {}", it.stream_id, it.device))
+        .collect()
 }
 
 /// `1, 2, 3 and 5 more`.

@@ -311,13 +311,35 @@ fn a_child_that_has_ended_is_named_where_its_pipe_is_read() {
 
 #[test]
 fn a_host_function_that_waits_for_the_thread_that_waits_for_it_hangs() {
-    let Some(report) = outside("host-function-with-a-lock", "hangs", "running") else {
+    let Some(report) = outside("host-function-with-a-lock", "hangs", "cycle") else {
+        return;
+    };
+    let (what, advice, _) = first(&report);
+    assert!(what.starts_with("they wait for each other"), "{what}");
+    assert!(
+        advice.starts_with("take locks in the same order"),
+        "{advice}"
+    );
+    let Some(report) = outside("host-function-with-a-semaphore", "hangs", "running") else {
         return;
     };
     let (what, ..) = first(&report);
     assert!(
         what.ends_with("all threads of the process wait for each other"),
         "{what}"
+    );
+}
+
+#[test]
+fn a_callback_that_waits_for_a_lock_of_the_thread_that_waits_for_it_hangs() {
+    let Some(report) = outside("callback-with-a-lock", "hangs", "cycle") else {
+        return;
+    };
+    let (what, advice, _) = first(&report);
+    assert_eq!(what.matches(" → ").count(), 4, "{what}");
+    assert!(
+        advice.starts_with("take locks in the same order"),
+        "{advice}"
     );
 }
 

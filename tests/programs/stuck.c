@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "program.h"
 
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/prctl.h>
 
@@ -262,6 +263,52 @@ static void host_function_with_a_lock(aclrtStream *streams)
     aclrtSynchronizeStream(streams[0]);
 }
 
+static sem_t never_posted;
+
+static void waits_for_a_post(void *unused)
+{
+    sem_wait(&never_posted);
+    (void)unused;
+}
+
+/* A host function waits for what the thread would do after its wait. The device has nothing to do. */
+static void host_function_with_a_semaphore(aclrtStream *streams)
+{
+    require(sem_init(&never_posted, 0, 0) == 0, "a semaphore");
+    DO(aclrtLaunchHostFunc(streams[0], waits_for_a_post, NULL));
+    say();
+    aclrtSynchronizeDevice();
+}
+
+/* Runs callbacks until it is killed. */
+static void *serves(void *unused)
+{
+    is_ready = 1;
+    for (;;) {
+        aclrtProcessReport(100);
+    }
+    return unused;
+}
+
+/* A callback waits for a lock of the thread that waits for the work behind it, on another stream. */
+static void callback_with_a_lock(aclrtStream *streams)
+{
+    pthread_t thread;
+    aclrtEvent behind;
+    require(pthread_create(&thread, NULL, serves, NULL) == 0, "a thread");
+    while (!is_ready) {
+        usleep(1000);
+    }
+    DO(aclrtCreateEventExWithFlag(&behind, ACL_EVENT_SYNC));
+    DO(aclrtSubscribeReport((uint64_t)thread, streams[0]));
+    pthread_mutex_lock(&locks[0]);
+    DO(aclrtLaunchCallback(takes_the_lock, NULL, ACL_CALLBACK_BLOCK, streams[0]));
+    DO(aclrtRecordEvent(behind, streams[0]));
+    DO(aclrtStreamWaitEvent(streams[1], behind));
+    say();
+    aclrtSynchronizeStream(streams[1]);
+}
+
 /* Whether this is such a case: then it waits, until it is killed. */
 static int waits_outside(const char *how, aclrtStream *streams)
 {
@@ -281,6 +328,10 @@ static int waits_outside(const char *how, aclrtStream *streams)
         reads(1);
     } else if (strcmp(how, "host-function-with-a-lock") == 0) {
         host_function_with_a_lock(streams);
+    } else if (strcmp(how, "host-function-with-a-semaphore") == 0) {
+        host_function_with_a_semaphore(streams);
+    } else if (strcmp(how, "callback-with-a-lock") == 0) {
+        callback_with_a_lock(streams);
     } else {
         return 0;
     }

@@ -1,6 +1,6 @@
-//! Threads without calls of AscendCL and child processes, for which a thread outside AscendCL may wait.
+//! Threads without calls of AscendCL and processes that were started, for which a thread outside AscendCL may wait.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
 
 use ascend_trace_analysis::hang::{NamedThread, ThreadSight};
@@ -11,13 +11,14 @@ use super::{KernelState, PART};
 /// More are not looked at: each look takes some microseconds.
 const MOST: usize = 512;
 
-/// A thread of one of the processes, or a child of it.
+/// A thread of one of the processes, or of a process below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Helper {
     /// The process that may wait for it.
     of: u32,
     pid: u32,
     tid: u32,
+    is_child: bool,
 }
 
 /// All of them, with the time that each has used a processor.
@@ -53,9 +54,10 @@ impl Helpers {
 
 impl Helper {
     fn words(&self) -> String {
-        match self.pid == self.of {
-            true => format!("thread {} of its process works", self.tid),
-            false => format!("its child process {} works", self.pid),
+        match (self.pid == self.of, self.is_child) {
+            (true, _) => format!("thread {} of its process works", self.tid),
+            (false, true) => format!("its child process {} works", self.pid),
+            (false, false) => format!("process {} works, which a child of it started", self.pid),
         }
     }
 }
@@ -85,18 +87,30 @@ impl WorkingHelpers {
     }
 }
 
-/// The other threads of a process, and the threads of its children.
+/// The other threads of a process, and those of the processes below it.
 fn helpers(pid: u32, known: &BTreeSet<(u32, u32)>) -> Vec<Helper> {
     let own = tasks(pid);
     let children = children(pid);
     let of = pid;
     let threads = own.into_iter().filter(|tid| !known.contains(&(pid, *tid)));
-    let threads = threads.map(|tid| Helper { of, pid, tid });
-    let children = children.into_iter().flat_map(|pid| {
-        let threads = tasks(pid).into_iter();
-        threads.map(move |tid| Helper { of, pid, tid })
+    let threads = threads.map(|tid| Helper {
+        of,
+        pid,
+        tid,
+        is_child: false,
     });
-    threads.chain(children).collect()
+    let below = Children::default().descendants(of, &HashSet::new());
+    let below = below.into_iter().flat_map(|pid| {
+        let is_child = children.contains(&pid);
+        let helper = move |tid| Helper {
+            of,
+            pid,
+            tid,
+            is_child,
+        };
+        tasks(pid).into_iter().map(helper)
+    });
+    threads.chain(below).collect()
 }
 
 pub(super) fn tasks(pid: u32) -> Vec<u32> {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::helpers::tasks;
 use super::system_calls::{Memory, SystemCall};
@@ -32,6 +33,10 @@ const COMMON: [&str; 10] = [
 /// Libraries of the runtime: the others in their folders are the runtime's, too.
 const RUNTIME: [&str; 3] = ["libascendcl.so", "libruntime.so", "libascend_hal.so"];
 
+/// How often a thread is looked at until it sleeps, and the time between: threads of the runtime wake now and then.
+const LOOKS: u32 = 8;
+const BETWEEN: Duration = Duration::from_millis(1);
+
 /// The waits of the threads of a process that count, and how often each has been suspended. `None` if one of them may go on.
 pub(super) type Waits = Option<BTreeMap<u32, (ThreadWait, u64)>>;
 
@@ -41,12 +46,11 @@ pub(super) fn waits(threads: &Threads, memory: &Memory, is_in_call: impl Fn(u32)
     let objects = ProgramObjects::of(pid)?;
     let mut found = BTreeMap::new();
     for tid in tasks(pid).into_iter().filter(|it| !is_in_call(*it)) {
-        let folder = format!("/proc/{pid}/task/{tid}");
-        let name = fs::read_to_string(format!("{folder}/comm")).ok()?;
-        if name.trim() == OWN {
+        if is_own(pid, tid) {
             continue;
         }
-        let call = SystemCall::of(pid, tid)?;
+        let folder = format!("/proc/{pid}/task/{tid}");
+        let call = asleep(pid, tid)?;
         match ThreadWait::of(&call, threads, memory) {
             Some(wait) => {
                 found.insert(tid, (wait, suspended(&folder)?));
@@ -58,6 +62,22 @@ pub(super) fn waits(threads: &Threads, memory: &Memory, is_in_call: impl Fn(u32)
     Some(found)
 }
 
+/// Whether a thread is the tool's.
+pub(super) fn is_own(pid: u32, tid: u32) -> bool {
+    let name = fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm"));
+    name.is_ok_and(|it| it.trim() == OWN)
+}
+
+/// The system call in which a thread sleeps, now or soon.
+fn asleep(pid: u32, tid: u32) -> Option<SystemCall> {
+    (0..LOOKS).find_map(|look| {
+        if look > 0 {
+            std::thread::sleep(BETWEEN);
+        }
+        SystemCall::of(pid, tid)
+    })
+}
+
 /// How often a thread has been suspended by its own wish.
 fn suspended(folder: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("{folder}/status")).ok()?;
@@ -67,15 +87,23 @@ fn suspended(folder: &str) -> Option<u64> {
     count.trim().parse().ok()
 }
 
-/// Code of a process that only the program runs, and where its stacks end.
+/// Whose code it is. That of the C library and of the tool has no owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CodeOwner {
+    Program,
+    Runtime,
+}
+
+/// Code of a process that only the program runs, that of the runtime, and where its stacks end.
 #[derive(Debug)]
-struct ProgramObjects {
+pub(super) struct ProgramObjects {
     code: Vec<Range<u64>>,
+    runtime: Vec<Range<u64>>,
     mappings: Vec<Range<u64>>,
 }
 
 impl ProgramObjects {
-    fn of(pid: u32) -> Option<Self> {
+    pub(super) fn of(pid: u32) -> Option<Self> {
         let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
         Some(Self::parse(&maps))
     }
@@ -89,37 +117,57 @@ impl ProgramObjects {
         let runtime: Vec<PathBuf> = own
             .filter_map(|it| Some(it.path.parent()?.to_owned()))
             .collect();
-        let is_program = |it: &&Mapping<'_>| {
+        let owner = |it: &Mapping<'_>| {
             let is_common = COMMON.iter().any(|name| it.is_named(name));
             let is_runtime = it
                 .path
                 .parent()
                 .is_some_and(|it| runtime.iter().any(|of| of == it));
             let is_kernels = it.path.to_string_lossy().starts_with('[');
-            it.is_code && !is_common && !is_runtime && !is_kernels
+            match (it.is_code && !is_common && !is_kernels, is_runtime) {
+                (true, true) => Some(CodeOwner::Runtime),
+                (true, false) => Some(CodeOwner::Program),
+                (false, _) => None,
+            }
+        };
+        let of = |wanted: CodeOwner| {
+            let own = mappings.iter().filter(|it| owner(it) == Some(wanted));
+            own.map(|it| it.range.clone()).collect()
         };
         Self {
-            code: mappings
-                .iter()
-                .filter(is_program)
-                .map(|it| it.range.clone())
-                .collect(),
+            code: of(CodeOwner::Program),
+            runtime: of(CodeOwner::Runtime),
             mappings: mappings.iter().map(|it| it.range.clone()).collect(),
         }
     }
 
     /// Whether an address of the program is on a stack. Where that is not known, it is.
     fn are_on_stack(&self, memory: &Memory, stack: u64) -> bool {
-        let Some(mapping) = self.mappings.iter().find(|it| it.contains(&stack)) else {
-            return true;
-        };
-        let part = stack & !7..mapping.end;
-        if part.end - part.start > MOST_STACK {
-            return true;
-        }
-        let words = memory.addresses(&part);
         let is_code = |word: &u64| self.code.iter().any(|it| it.contains(word));
+        let words = self.words(memory, stack);
         words.is_none_or(|words| words.iter().any(is_code))
+    }
+
+    /// The words of a stack that is not too long.
+    fn words(&self, memory: &Memory, stack: u64) -> Option<Vec<u64>> {
+        let mapping = self.mappings.iter().find(|it| it.contains(&stack))?;
+        let part = stack & !7..mapping.end;
+        let is_short = part.end - part.start <= MOST_STACK;
+        is_short.then(|| memory.addresses(&part)).flatten()
+    }
+
+    /// The owners of the code of the frames on a stack, the innermost first. Nothing where that is not known.
+    pub(super) fn frames(&self, memory: &Memory, stack: u64) -> Vec<CodeOwner> {
+        let words = self.words(memory, stack).unwrap_or_default();
+        let has = |all: &[Range<u64>], word: u64| all.iter().any(|it| it.contains(&word));
+        let owner = |word: u64| match has(&self.code, word) {
+            true => Some(CodeOwner::Program),
+            false => has(&self.runtime, word).then_some(CodeOwner::Runtime),
+        };
+        let frames = words.into_iter();
+        let frames = frames.filter_map(|word| Some((word, owner(word)?)));
+        let frames = frames.filter(|(word, _)| memory.is_behind_a_call(*word));
+        frames.map(|it| it.1).collect()
     }
 }
 
@@ -170,6 +218,7 @@ b000-c000 r-xp 00000000 00:00 0                       [vdso]
     fn code_of_the_program_is_all_but_that_of_the_runtime() {
         let objects = ProgramObjects::parse(MAPS);
         assert_eq!(objects.code, [0x1000..0x2000, 0x3000..0x4000]);
+        assert_eq!(objects.runtime, [0x8000..0x9000, 0x9000..0xa000]);
         assert_eq!(objects.mappings.len(), 8);
     }
 
@@ -181,6 +230,7 @@ b000-c000 r-xp 00000000 00:00 0                       [vdso]
         let mapping = begin..begin + 24;
         let objects = |code: Range<u64>| ProgramObjects {
             code: vec![code],
+            runtime: Vec::new(),
             mappings: vec![mapping.clone()],
         };
         assert!(objects(0x1000..0x2000).are_on_stack(&memory, begin));

@@ -79,6 +79,40 @@ impl Memory {
         let words = bytes.as_chunks::<8>().0.iter();
         Some(words.map(|it| u64::from_ne_bytes(*it)).collect())
     }
+
+    /// Whether a call ends right before an address of code: a word of a stack that is such an address is where a frame goes on.
+    pub(super) fn is_behind_a_call(&self, address: u64) -> bool {
+        const LONGEST: usize = 7;
+        let mut before = [0; LONGEST];
+        let from = address.checked_sub(LONGEST as u64);
+        let read = from.map(|from| self.0.read_exact_at(&mut before, from));
+        read.is_some_and(|it| it.is_ok()) && ends_with_a_call(&before)
+    }
+}
+
+/// Whether these bytes of code end with a call, on the machine of this build.
+fn ends_with_a_call(code: &[u8]) -> bool {
+    if cfg!(target_arch = "aarch64") {
+        let last = code.last_chunk::<4>();
+        last.is_some_and(|it| is_arm_call(u32::from_le_bytes(*it)))
+    } else {
+        is_x86_call(code)
+    }
+}
+
+/// `bl`, or `blr` with and without authentication.
+const fn is_arm_call(word: u32) -> bool {
+    word & 0xfc00_0000 == 0x9400_0000 || word & 0xfeff_f000 == 0xd63f_0000
+}
+
+/// A direct call of five bytes, or an indirect one of two to seven bytes: its second byte has 2 in the middle.
+fn is_x86_call(code: &[u8]) -> bool {
+    let byte = |back: usize| code.len().checked_sub(back).map(|at| code[at]);
+    let is_indirect = |length: usize| {
+        let second = byte(length - 1).map(|it| it >> 3 & 7);
+        byte(length) == Some(0xff) && second == Some(2)
+    };
+    byte(5) == Some(0xe8) || [2, 3, 4, 6, 7].into_iter().any(is_indirect)
 }
 
 #[cfg(test)]
@@ -93,6 +127,30 @@ mod tests {
         assert_eq!((call.number, call.stack), (202, 0x7f_ff10));
         for other in ["running", "-1 0x7fff10 0x7fd8", "", "202 0x1"] {
             assert_eq!(SystemCall::parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn calls_are_found_by_their_bytes() {
+        // `call rel32`, `call rax`, `call r12`, `call [rax+8]`, `call [rip+x]`.
+        assert!(is_x86_call(&[0, 0, 0xe8, 1, 2, 3, 4]));
+        assert!(is_x86_call(&[0, 0, 0, 0, 0, 0xff, 0xd0]));
+        assert!(is_x86_call(&[0, 0, 0, 0, 0x41, 0xff, 0xd4]));
+        assert!(is_x86_call(&[0, 0, 0, 0, 0xff, 0x50, 8]));
+        assert!(is_x86_call(&[0, 0xff, 0x15, 1, 2, 3, 4]));
+        // A jump, and a begin of a function.
+        assert!(!is_x86_call(&[0, 0, 0xe9, 1, 2, 3, 4]));
+        assert!(!is_x86_call(&[0, 0, 0, 0, 0, 0xff, 0xe0]));
+        assert!(!is_x86_call(&[0x66, 0x0f, 0x1f, 0x44, 0, 0, 0xc3]));
+        // `bl`, `blr x3`, `blraa x3, sp`; `b`, `br x3`.
+        for (word, expected) in [
+            (0x9400_0010, true),
+            (0xd63f_0060, true),
+            (0xd73f_087f, true),
+            (0x1400_0010, false),
+            (0xd61f_0060, false),
+        ] {
+            assert_eq!(is_arm_call(word), expected, "{word:#x}");
         }
     }
 

@@ -34,7 +34,7 @@ pub use report::{
     CommState, Culprit, LastCall, Link, OpenCall, Report, RootKind, StreamState, Subject,
     ThreadState, Verdict,
 };
-pub use sight::{LookAtThreads, NamedThread, OutsideWait, SystemSight, ThreadSight};
+pub use sight::{FunctionSight, LookAtThreads, NamedThread, OutsideWait, SystemSight, ThreadSight};
 
 /// Reads a recording, and reports at its end why the program hangs.
 #[derive(Debug, Default)]

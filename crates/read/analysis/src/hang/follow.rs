@@ -44,6 +44,8 @@ pub(super) struct Follow<'a> {
     served: Option<(usize, ServedBy)>,
     /// Where the path goes on through a lock.
     locked: Option<usize>,
+    /// Where the path goes on to another rank of a collective.
+    ranked: Option<usize>,
     /// Where the path goes on to a thread that is only likely to end the wait.
     assumed: Option<usize>,
     /// Tasks from here on of the stream that was reached last are not waited for.
@@ -71,6 +73,7 @@ impl<'a> Follow<'a> {
             links: Vec::new(),
             served: None,
             locked: None,
+            ranked: None,
             assumed: None,
             before: None,
         }
@@ -113,17 +116,17 @@ impl<'a> Follow<'a> {
     }
 
     /// The order of steps by the program's names.
-    fn order(&self, step: Step) -> (u32, bool, i64) {
+    fn order(&self, step: Step) -> (u32, bool, u32, i64) {
         match step {
             Step::Thread(thread) => {
                 let thread = self.trace.thread(thread);
                 let process = self.trace.process(thread.process).serial;
-                (process, true, thread.tid.into())
+                (process, true, 0, thread.tid.into())
             }
             Step::Stream(stream) => {
                 let stream = self.trace.stream(stream);
                 let process = self.trace.process(stream.process).serial;
-                (process, false, stream.number())
+                (process, false, stream.device, stream.number())
             }
         }
     }
@@ -151,10 +154,13 @@ impl<'a> Follow<'a> {
         };
         let served = self.served.filter(|it| it.0 >= place).map(|it| it.1);
         let is_own = self.path.len() == place + 2;
-        let has_lock = self.locked.is_some_and(|it| it >= place);
+        let has = |it: Option<usize>| it.is_some_and(|it| it >= place);
         let advice = match (served, is_own) {
-            (None, _) if has_lock => {
+            _ if has(self.locked) => {
                 "take locks in the same order in all threads, and hold none that another thread needs to end the wait"
+            }
+            (None, _) if has(self.ranked) => {
+                "submit the collectives of all communicators in the same order on all ranks, and what a rank waits for before them"
             }
             (None, _) => {
                 "submit the record, or what sets the signal, before the wait on its stream"
@@ -176,8 +182,7 @@ impl<'a> Follow<'a> {
             Step::Thread(thread) => self.trace.thread(thread).process,
             Step::Stream(stream) => self.trace.stream(stream).process,
         };
-        let is_assumed = self.assumed.is_some_and(|it| it >= place);
-        let certain = !is_assumed || self.is_stuck(process);
+        let certain = !has(self.assumed) || self.is_stuck(process);
         self.culprit((RootKind::Cycle, certain), self.about(first), what, advice)
     }
 

@@ -9,7 +9,7 @@ use ascend_trace_recording::{
 };
 
 use super::last_activity;
-use super::sight::{LookAtThreads, NamedThread, OutsideWait, ThreadSight};
+use super::sight::{FunctionSight, LookAtThreads, NamedThread, OutsideWait, ThreadSight};
 use crate::dependencies::{device_failed, took_effect};
 use crate::subscriptions::{self, LifeTimes, Subscription, Subscriptions};
 
@@ -71,6 +71,8 @@ pub(super) struct UnreturnedCall {
 pub(super) struct Host {
     /// Its state in the system.
     pub(super) sight: ThreadSight,
+    /// The target of its wait in a callback, where the system shows it.
+    pub(super) callback_wait: Option<OutsideWait>,
     /// Since when it has made no other calls than those that ask whether something is done.
     pub(super) asks_since: Option<i64>,
     /// The last calls that returned, the latest last.
@@ -142,6 +144,11 @@ impl Host {
         self.open.iter().find(|it| role(it) == Role::ProcessReport)
     }
 
+    /// Whether it is in the call that runs callbacks, and in none that a callback made.
+    fn runs_callbacks(&self, trace: &Trace) -> bool {
+        !self.open.is_empty() && self.blocked_in(trace).is_none()
+    }
+
     /// The open call that keeps it from going on: the innermost, unless it waits for callbacks there.
     pub(super) fn blocked_in(&self, trace: &Trace) -> Option<&UnreturnedCall> {
         let role = |it: &&UnreturnedCall| trace.function(it.call.function).role;
@@ -180,6 +187,8 @@ pub(super) struct Hosts {
     functions: HashMap<ProcessId, i64>,
     /// Processes in which all threads outside AscendCL wait for each other, by pid.
     stuck: Vec<u32>,
+    /// Threads of the runtime that wait in functions of the program.
+    in_functions: Vec<FunctionSight>,
 }
 
 impl Hosts {
@@ -241,17 +250,28 @@ impl Hosts {
                 tid: known.tid,
                 name: known.name.clone(),
                 in_call: self.get(*it).is_some_and(|host| !host.open.is_empty()),
+                runs_callbacks: self.get(*it).is_some_and(|host| host.runs_callbacks(trace)),
             }
         });
         let seen = look(&named.collect::<Vec<_>>());
         self.stuck = seen.stuck;
+        self.in_functions = seen.functions;
         for (thread, sight) in threads.into_iter().zip(seen.threads) {
-            let host = self.threads.get_mut(&thread);
-            let idle = host.filter(|it| it.open.is_empty() && it.poll(now).is_none());
-            if let Some(host) = idle {
-                host.sight = sight;
+            match (self.threads.get_mut(&thread), sight) {
+                (Some(host), sight) if host.open.is_empty() && host.poll(now).is_none() => {
+                    host.sight = sight;
+                }
+                (Some(host), ThreadSight::Lives { waits, .. }) if host.runs_callbacks(trace) => {
+                    host.callback_wait = waits;
+                }
+                _ => {}
             }
         }
+    }
+
+    /// The threads of the runtime that wait in functions of a process.
+    pub(super) fn in_functions(&self, pid: u32) -> impl Iterator<Item = &FunctionSight> {
+        self.in_functions.iter().filter(move |it| it.pid == pid)
     }
 
     /// Whether all threads of a process outside AscendCL wait for each other, as far as the system says.

@@ -8,6 +8,8 @@ pub struct NamedThread {
     pub name: String,
     /// It is in a call of AscendCL.
     pub in_call: bool,
+    /// It is in the call that runs callbacks of the program, and in no other one.
+    pub runs_callbacks: bool,
 }
 
 /// State of a thread in the system.
@@ -49,6 +51,17 @@ pub struct SystemSight {
     pub threads: Vec<ThreadSight>,
     /// Processes in which all threads outside AscendCL wait for other threads of the process, without a limit in time.
     pub stuck: Vec<u32>,
+    /// Threads of the runtime that wait in functions of the program.
+    pub functions: Vec<FunctionSight>,
+}
+
+/// A thread of the runtime that is in a function of the program, and waits there without a limit in time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionSight {
+    pub pid: u32,
+    pub tid: u32,
+    /// The target of its wait, where the system shows it.
+    pub waits: Option<OutsideWait>,
 }
 
 /// Looks at threads.

@@ -2,6 +2,8 @@
 
 /// Callbacks of streams, and the threads that run them.
 mod callbacks;
+/// Callbacks and host functions that wait for threads of the program.
+mod functions;
 /// Ranks of a job that are late or absent.
 mod ranks;
 /// Tasks and host functions that run.
@@ -46,7 +48,7 @@ fn report_until(text: &str, until: i64) -> Report {
 fn all(threads: &[NamedThread], sight: &ThreadSight) -> SystemSight {
     SystemSight {
         threads: vec![sight.clone(); threads.len()],
-        stuck: Vec::new(),
+        ..SystemSight::default()
     }
 }
 

@@ -68,7 +68,7 @@ impl Children {
     }
 
     /// The children of a process, and theirs, except for `others` and their children.
-    pub(super) fn descendants(&mut self, pid: u32, others: &HashSet<u32>) -> Vec<u32> {
+    pub fn descendants(&mut self, pid: u32, others: &HashSet<u32>) -> Vec<u32> {
         let mut found = Vec::new();
         let mut last = vec![pid];
         for _ in 0..DEPTH {

@@ -6,7 +6,8 @@ use ascend_trace_recording::{StreamId, ThreadId};
 use super::super::hosts::Host;
 use super::super::queues::PendingTask;
 use super::super::report::{Culprit, RootKind, Subject};
-use super::{Follow, ServedBy};
+use super::super::sight::OutsideWait;
+use super::{Follow, ServedBy, Step};
 
 const RUNS: &str = "wait, or look at the stack of that thread: the function is at work or stuck";
 
@@ -54,7 +55,9 @@ impl Follow<'_> {
                 self.thread(*server)
             }
             Some(server) => match self.runs_callback(stream, entry, *server) {
-                true => self.callback_runs(stream, entry, *server),
+                true => self
+                    .callback_waits(*server)
+                    .unwrap_or_else(|| self.callback_runs(stream, entry, *server)),
                 false => self.idle_server(stream, entry, *server),
             },
         }
@@ -73,6 +76,24 @@ impl Follow<'_> {
         };
         let may_run = host.is_some_and(|it| reports(it) && !got_none(it));
         may_run && hosts.subscriber(stream).is_some()
+    }
+
+    /// A thread is in the function of a callback, and waits there for another thread of its process.
+    fn callback_waits(&mut self, server: ThreadId) -> Option<Culprit> {
+        let host = self.state.hosts.get(server)?;
+        let wait = host.callback_wait.clone()?;
+        let since_ns = host.reporting(self.trace).map(|it| it.call.begin);
+        let process = self.trace.thread(server).process;
+        let ends = matches!(wait, OutsideWait::End(_) | OutsideWait::Lock(_));
+        if ends && self.held_thread(process, &wait).is_none() {
+            return None;
+        }
+        self.served = Some((self.path.len(), ServedBy::Callback));
+        if let Some(cycle) = self.enter(Step::Thread(server)) {
+            return Some(cycle);
+        }
+        let is_in = format!("{} is in the callback", self.words.thread(server));
+        self.held_by(server, &wait, &is_in, since_ns)
     }
 
     /// A thread is in the function of a callback.

@@ -239,8 +239,8 @@ impl Follow<'_> {
                 )
             }
         };
-        let is_function = about.needs == CompletionCondition::HostFunction;
-        let certain = is_function && self.is_stuck(self.trace.stream(stream).process);
+        let certain =
+            self.is_in_function(stream, about) && self.is_stuck(self.trace.stream(stream).process);
         let (what, advice) = match certain {
             true => (
                 format!("{what}, and {}", outside::NONE_GOES_ON),
@@ -267,14 +267,23 @@ impl Follow<'_> {
         next: &PendingTask,
         since: i64,
     ) -> bool {
-        let passed = self.words.now.saturating_sub(since);
         let between = self.progress.work_behind(stream, entry);
         let between = between.filter(|it| it.sequence < next.sequence);
-        [entry].into_iter().chain(between).all(|it| {
-            let known = self.state.lengths.of(&it.name);
-            let usual = known.map(|it| it.longest_ns.saturating_mul(TIMES_LONGER));
-            usual.is_some_and(|usual| passed >= usual.saturating_add(AT_LEAST_NS))
-        })
+        let mut all = [entry].into_iter().chain(between);
+        all.all(|it| self.is_long(it, since))
+    }
+
+    /// Whether the first task of a stream that is not known to be done has taken much longer than such tasks did before.
+    pub(super) fn is_overdue(&self, stream: StreamId, entry: &PendingTask) -> bool {
+        self.is_long(entry, self.due(stream, entry))
+    }
+
+    /// Whether much more time has passed since then than tasks of a name took before.
+    fn is_long(&self, entry: &PendingTask, since: i64) -> bool {
+        let passed = self.words.now.saturating_sub(since);
+        let known = self.state.lengths.of(&entry.name);
+        let usual = known.map(|it| it.longest_ns.saturating_mul(TIMES_LONGER));
+        usual.is_some_and(|usual| passed >= usual.saturating_add(AT_LEAST_NS))
     }
 
     /// A task, as the subject of a sentence.

@@ -4,10 +4,11 @@ use ascend_trace_format::api::WaitTarget;
 use ascend_trace_recording::{Call, ProcessId, StreamId, ThreadId};
 
 use super::super::hosts::PastCall;
-use super::super::queues::CompletionCondition;
+use super::super::progress::Record;
+use super::super::queues::{CompletionCondition, PendingTask, StreamPosition};
 use super::super::report::{Culprit, RootKind};
 use super::super::sight::OutsideWait;
-use super::Follow;
+use super::{Follow, LONGEST};
 use crate::dependencies::streams_of;
 
 pub(super) const NONE_GOES_ON: &str = "all threads of the process wait for each other";
@@ -22,46 +23,67 @@ impl Follow<'_> {
         let Some(wait) = host.and_then(|it| it.outside_wait()).cloned() else {
             return self.outside(thread, None);
         };
-        let about = self.words.about_thread(thread);
         let name = self.words.thread(thread);
         let last = host.and_then(|it| it.last.back()).copied();
         let for_long =
             last.map_or_else(String::new, |it| format!(" for {}", self.words.ago(it.end)));
-        let process = self.trace.thread(thread).process;
         let is_in = format!("{name} is outside AscendCL{for_long}");
         let since_ns = last.map(|it| it.end);
-        match wait {
-            OutsideWait::End(tid) | OutsideWait::Lock(tid) => {
-                let Some(other) = self.thread_numbered(process, tid) else {
-                    return self.outside(thread, Some(&wait));
-                };
-                let what = format!("{is_in}: {}", in_words(&wait));
+        let culprit = self.held_by(thread, &wait, &is_in, since_ns);
+        culprit.unwrap_or_else(|| self.outside(thread, Some(&wait)))
+    }
+
+    /// A thread waits in the program's own code. `is_in` says where. Nothing where the target is not in the recording.
+    pub(super) fn held_by(
+        &mut self,
+        thread: ThreadId,
+        wait: &OutsideWait,
+        is_in: &str,
+        since_ns: Option<i64>,
+    ) -> Option<Culprit> {
+        let about = self.words.about_thread(thread);
+        let process = self.trace.thread(thread).process;
+        let what = format!("{is_in}: {}", in_words(wait));
+        let (certain, what, advice) = match wait {
+            OutsideWait::End(_) | OutsideWait::Lock(_) => {
+                let other = self.held_thread(process, wait)?;
                 self.link(about, what);
-                if matches!(wait, OutsideWait::Lock(_)) {
-                    self.locked = Some(self.path.len());
-                }
-                self.thread(other)
+                return Some(self.goes_on_to(other, wait));
             }
-            OutsideWait::LeftLock(tid) => Culprit {
-                since_ns,
-                ..self.culprit(
-                    (RootKind::Ended, true),
-                    about,
-                    format!("thread {tid} has ended, and holds a lock that {name} waits for"),
-                    "release the lock on every way out of the thread's function".to_owned(),
-                )
-            },
-            OutsideWait::EndedChild(_) => Culprit {
-                since_ns,
-                ..self.culprit(
-                    (RootKind::Ended, self.is_stuck(process)),
-                    about,
-                    format!("{is_in}: {}", in_words(&wait)),
-                    "look at why the child process ended; close the ends of pipes that a process does not use, so that reads end"
-                        .to_owned(),
-                )
-            },
+            OutsideWait::LeftLock(tid) => (
+                true,
+                format!(
+                    "thread {tid} has ended, and holds a lock that {} waits for",
+                    self.words.thread(thread)
+                ),
+                "release the lock on every way out of the thread's function",
+            ),
+            OutsideWait::EndedChild(_) => (
+                self.is_stuck(process),
+                what,
+                "look at why the child process ended; close the ends of pipes that a process does not use, so that reads end",
+            ),
+        };
+        Some(Culprit {
+            since_ns,
+            ..self.culprit((RootKind::Ended, certain), about, what, advice.to_owned())
+        })
+    }
+
+    /// The thread of a process that a wait is for, if it made calls.
+    pub(super) fn held_thread(&self, process: ProcessId, wait: &OutsideWait) -> Option<ThreadId> {
+        match wait {
+            OutsideWait::End(tid) | OutsideWait::Lock(tid) => self.thread_numbered(process, *tid),
+            OutsideWait::LeftLock(_) | OutsideWait::EndedChild(_) => None,
         }
+    }
+
+    /// The chain goes on to the thread that a wait is for.
+    pub(super) fn goes_on_to(&mut self, other: ThreadId, wait: &OutsideWait) -> Culprit {
+        if matches!(wait, OutsideWait::Lock(_)) {
+            self.locked = Some(self.path.len());
+        }
+        self.thread(other)
     }
 
     /// A thread is in no call, and the recording does not show the target of its wait.
@@ -170,8 +192,9 @@ impl Follow<'_> {
         let is_own = |it: &StreamId| self.trace.stream(*it).process == process;
         let mut busy = self.state.queues.busy().into_iter().filter(is_own);
         let works = busy.any(|stream| {
-            let head = self.progress.running(stream).map(|it| it.needs);
-            head.is_some_and(|needs| match needs {
+            let head = self.progress.running(stream);
+            head.is_some_and(|head| match head.needs {
+                _ if self.is_in_function(stream, head) => false,
                 CompletionCondition::Device
                 | CompletionCondition::Nothing
                 | CompletionCondition::Record(..)
@@ -198,17 +221,50 @@ impl Follow<'_> {
         !works && open.all(|call| waits(&call) && is_held(&call))
     }
 
-    /// Whether an open call waits for a stream that a function of the program holds.
+    /// Whether an open call waits for a stream that a function of the program holds, directly or through waits of streams.
     fn waits_for_function(&self, call: &Call) -> bool {
-        let is_held = |stream: StreamId| {
-            let head = self.progress.running(stream);
-            head.is_some_and(|it| it.needs == CompletionCondition::HostFunction)
-        };
+        let is_held = |stream: StreamId| self.leads_to_function(stream);
         let waits = self.trace.function(call.function).role.meaning().waits;
         match (waits, call.stream) {
             (WaitTarget::Device, _) => streams_of(self.trace, call).any(is_held),
             (WaitTarget::Stream, Some(stream)) => is_held(stream),
             _ => false,
+        }
+    }
+
+    /// Whether the waits of streams lead from one to a function of the program.
+    fn leads_to_function(&self, stream: StreamId) -> bool {
+        let mut at = stream;
+        for _ in 0..LONGEST {
+            let Some(head) = self.progress.running(at) else {
+                return false;
+            };
+            if self.is_in_function(at, head) {
+                return true;
+            }
+            let Some(next) = self.held_behind(at, head) else {
+                return false;
+            };
+            at = next;
+        }
+        false
+    }
+
+    /// The stream with the task that a stream waits for at its first task.
+    fn held_behind(&self, stream: StreamId, head: &PendingTask) -> Option<StreamId> {
+        let place = StreamPosition {
+            stream,
+            sequence: head.sequence,
+        };
+        match head.needs {
+            CompletionCondition::Event(event, generation) => {
+                match self.progress.record(event, generation) {
+                    Record::At(record) => Some(record.stream),
+                    Record::Done | Record::Never | Record::Unseen => None,
+                }
+            }
+            CompletionCondition::Signal(_) => self.state.signals.set_for(place).map(|it| it.stream),
+            _ => None,
         }
     }
 }

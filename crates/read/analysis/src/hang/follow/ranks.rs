@@ -45,6 +45,7 @@ impl Follow<'_> {
             .iter()
             .find_map(|it| Some((it.rank, place(it).filter(|at| !self.progress.is_at(*at))?)));
         if let Some((rank, place)) = held {
+            self.ranked = Some(self.path.len());
             return self.behind(place, &format!("that of rank {rank}"));
         }
         let absent = others.iter().filter(|it| it.peer.is_none());
@@ -75,6 +76,7 @@ impl Follow<'_> {
         let is_blocked = host.is_some_and(|it| it.is_blocked(self.trace));
         if is_blocked && gone.is_none() {
             self.link(subject, what);
+            self.ranked = Some(self.path.len());
             return self.thread(peer.thread);
         }
         let (what, advice) = match gone {

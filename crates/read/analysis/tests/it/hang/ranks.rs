@@ -30,6 +30,31 @@ fn a_rank_that_does_not_come() {
     assert_eq!(all.culprits[0].kind, RootKind::Running);
 }
 
+/// Two communicators, which the ranks use in opposite orders. The streams have the same number.
+#[test]
+fn collectives_in_opposite_orders_are_one_cycle() {
+    let text = "t1: HcclCommInitRootInfo(2,0,1)[0..10us] HcclCommInitRootInfo(2,0,3)[20us..30us]
+                t2: HcclCommInitRootInfo(2,1,2)[5us..10us] HcclCommInitRootInfo(2,1,4)[25us..30us]
+                s1@0: HcclAllReduce(1,1024)[?] by t1[40us..41us] HcclAllReduce(3,1024)[?] by t1[42us..43us]
+                s2@1: HcclAllReduce(4,1024)[?] by t2[40us..41us] HcclAllReduce(2,1024)[?] by t2[42us..43us]
+                t1: sync(s1)[50us..20s?] | t2: sync(s2)[50us..20s?]";
+    let opposite = report(text);
+    let cycle = culprit(&opposite);
+    assert_eq!(cycle.kind, RootKind::Cycle, "{opposite:#?}");
+    assert!(
+        cycle
+            .advice
+            .starts_with("submit the collectives of all communicators in the same order"),
+        "{cycle:#?}"
+    );
+    assert_eq!(opposite.culprits.len(), 1, "{opposite:#?}");
+    let same = text.replace("HcclAllReduce(4,", "HcclAllReduce(5,");
+    let same = same
+        .replace("HcclAllReduce(2,", "HcclAllReduce(4,")
+        .replace("HcclAllReduce(5,", "HcclAllReduce(2,");
+    assert_ne!(report(&same).verdict, Verdict::Hangs);
+}
+
 #[test]
 fn ranks_that_are_not_in_the_recording() {
     let report = report(

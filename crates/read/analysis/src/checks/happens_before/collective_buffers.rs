@@ -89,16 +89,16 @@ impl CollectiveBuffers {
         (found.gives.is_some() || found.takes.is_some()).then_some(found)
     }
 
-    /// The least memory that each rank uses.
+    /// What each rank uses at least.
     pub(super) fn least(&self) -> MemoryAccesses {
         self.memory(None)
     }
 
-    /// The memory that a rank reads and writes. If only the root does one of them, a rank that is not known counts as a reader.
+    /// The reads and writes of a rank. If the rank is not known, the only buffer of a broadcast counts as read.
     fn memory(&self, own: Option<Membership>) -> MemoryAccesses {
         let is_root = own.zip(self.root).map(|(own, root)| own.rank == root);
         let whole = self.bytes.saturating_mul(own.map_or(1, |it| it.ranks));
-        // Scatters read the whole, also those of a sum. The others write it.
+        // Scatters divide the buffer that they read. Others fill a buffer with the shares of all ranks.
         let divides = self.reduces || self.root.is_some();
         let (read, written) = match (self.is_share, divides) {
             (false, _) => (self.bytes, self.bytes),
@@ -160,7 +160,7 @@ mod tests {
             (broadcast, Some((1, 4)), (8, 0)),
             (scatter, Some((0, 4)), (0, 8)),
             (scatter, Some((1, 4)), (32, 8)),
-            // This holds for any rank.
+            // The rank is not known.
             (gather, None, (8, 8)),
             (reduce, None, (8, 0)),
             (broadcast, None, (8, 0)),

@@ -201,19 +201,25 @@ fn arguments_have_the_parts_that_their_functions_give_them() {
         ("aclrtLaunchCallback", "blocking=2 host-function=0", ""),
         (
             "HcclReduce",
-            "communicator=6 count=2 data-type=3 reduction=4 root=5",
+            "communicator=6 count=2 data-type=3 reads=0 reduction=4 root=5 writes=1",
             "counts-all",
         ),
         (
             "HcclSend",
-            "communicator=4 count=1 data-type=2 to-rank=3",
+            "communicator=4 count=1 data-type=2 reads=0 to-rank=3",
             "counts-all",
         ),
         (
             "HcclReduceScatter",
-            "communicator=5 count=2 data-type=3 reduction=4",
+            "communicator=5 count=2 data-type=3 reads=0 reduction=4 writes=1",
             "counts-share",
         ),
+        (
+            "HcclBroadcast",
+            "communicator=4 count=1 data-type=2 reads=0 root=3 writes=0",
+            "counts-all",
+        ),
+        ("aclrtReduceAsync", "extent=2 reads=1 writes=0", ""),
         (
             "HcclReduceScatterV",
             "communicator=7 count=4 data-type=5 reduction=6",

@@ -191,12 +191,16 @@ impl Layout {
             self.jump(&mut reader)?;
         }
         self.walk(&mut reader)?;
+        let has_loose = !self.loose.is_empty();
+        if has_loose {
+            self.read_loose(&mut reader, progress)?;
+        }
+        // Now the threads of these calls are known, and with them their processes.
         self.open
             .set_open_calls(&mut reader, self.ended, &mut self.budget)?;
-        if self.loose.is_empty() {
+        if !has_loose {
             return Ok(self.position > begin);
         }
-        self.read_loose(&mut reader, progress)?;
         let (mut tail, fine) = self.indexer.peek();
         tail.hold(&fine);
         // It is made again with each look, and paid for when it is complete.

@@ -113,6 +113,24 @@ fn a_call_is_open_while_it_lasts_and_like_any_other_after_its_return() {
     });
 }
 
+/// Also where a file is read for the first time, with things and running calls at once.
+#[test]
+fn the_stream_of_a_running_call_is_one_of_its_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("first.atrace");
+    let mut recorder = Recorder::create(&path);
+    recorder.is_open(&[call(1_000, 5_000)]);
+    let recording = Recording::open(&path, |_, _| true).unwrap();
+    let trace = recording.entities();
+    let [open] = trace.open_calls() else {
+        panic!("{:?}", trace.open_calls());
+    };
+    let stream = trace.stream(open.stream.unwrap());
+    assert_eq!(stream.process, trace.thread(open.thread).process);
+    assert_eq!(trace.process(stream.process).serial, 1);
+    assert_eq!(trace.streams().len(), 1);
+}
+
 /// How often a process is said to have calls open.
 fn counted(trace: &Trace) -> u64 {
     trace.counter(Counter::OpenCalls as u16)

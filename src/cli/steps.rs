@@ -142,7 +142,7 @@ fn comparison(found: &Comparison) -> String {
         .right("slow", |it| duration(it.slow_ns))
         .right("median", |it| duration(it.median_ns))
         .right("count", |it| counts(it))
-        .left("most of it", |it| most_of(it))
+        .left("largest part", |it| largest_part(it))
         .table();
     text += &match table.is_empty() {
         true => "  nothing: no operation took longer\n".to_owned(),
@@ -159,9 +159,12 @@ fn counts(more: &StepDifference) -> String {
     }
 }
 
-/// Where most of the difference is.
-fn most_of(more: &StepDifference) -> String {
+/// Where the difference is largest.
+fn largest_part(more: &StepDifference) -> String {
     match (&more.place, &more.at) {
+        (None, None) if more.there_ns > 0 => {
+            format!("{} after the last operation", duration(more.there_ns))
+        }
         (Some(place), Some(at)) => {
             let before = if more.kind == "free" { "before " } else { "" };
             let there = duration(more.there_ns);

@@ -38,6 +38,7 @@ pub use call_sites::{CallSite, Site};
 pub use columns::{ApiStats, GraphStats, OperationStats, PartStats};
 pub use durations::{Durations, TaskDurations};
 pub use event_cost::EventCost;
+pub(crate) use lane_rows::process_order;
 pub use lane_rows::{DeviceStats, Overlap, StreamStats, ThreadStats};
 pub use open_calls::OpenCallStats;
 pub use other_threads::OtherThreadStats;

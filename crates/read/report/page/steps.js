@@ -94,9 +94,14 @@ function comparison({ slow, median, more, aligned }) {
       ["median step", (it) => duration(it.median_ns), "number"],
       ["kind", (it) => it.kind],
       ["what", (it) => it.name],
-      ["most of it at", (it) => (it.at ? `${it.kind === "free" ? "before " : ""}${it.at} (operation ${count(it.place)}): ${signed(it.there_ns)}` : "")],
+      ["largest part", (it) => largestPart(it, signed)],
     ], rows),
   );
+}
+
+function largestPart(it, signed) {
+  if (it.at) return `${it.kind === "free" ? "before " : ""}${it.at} (operation ${count(it.place)}): ${signed(it.there_ns)}`;
+  return it.there_ns > 0 ? `after the last operation: ${signed(it.there_ns)}` : "";
 }
 
 function slowSteps(rows, data) {

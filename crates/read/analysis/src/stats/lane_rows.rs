@@ -132,7 +132,7 @@ impl DeviceStats {
 }
 
 /// Order of processes in tables: by rank, and those without one at the end, by pid and number.
-pub(super) fn process_order(rank: Option<u64>, pid: u32, process: u32) -> (u64, u32, u32) {
+pub(crate) fn process_order(rank: Option<u64>, pid: u32, process: u32) -> (u64, u32, u32) {
     (rank.unwrap_or(u64::MAX), pid, process)
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Detail {
     row: StepStats,
     /// By begin.
     done: Vec<StepOperation>,
+    /// How long nothing ran after the last of them.
+    rest: i64,
 }
 
 /// One operation of a step.
@@ -43,9 +45,11 @@ impl Detail {
                 pause,
             }
         });
+        let done = done.collect();
         Self {
             row: row.clone(),
-            done: done.collect(),
+            done,
+            rest: (end - reached).max(0),
         }
     }
 
@@ -66,10 +70,11 @@ pub struct StepDifference {
     pub slow_ns: i64,
     pub median_ns: i64,
     /// Where the difference is largest: which operation of the slow step that is, from 1; of free time, the one after.
+    /// `None` for free time after the last operation.
     pub place: Option<u64>,
     /// Its name.
     pub at: Option<String>,
-    /// The difference there.
+    /// The difference there; of free time 0 if it is in many places.
     pub there_ns: i64,
 }
 
@@ -118,8 +123,8 @@ impl Comparison {
             }
         }
         let counterpart = counterparts(&pairs, slow.done.len());
-        // Of pauses, the excess over the pause before the same operation of the other step.
-        let mut pause = (0, None);
+        // Of pauses, the excess over the pause before the same operation of the other step, or after the last one.
+        let mut pause = ((slow.rest - median.rest).max(0), None);
         for (place, done) in slow.done.iter().enumerate() {
             let other = counterpart[place].map(|it| median.done[it]);
             let more = done.time - other.map_or(0, |it| it.time);
@@ -147,8 +152,9 @@ impl Comparison {
         });
         let free = free(&slow.row).into_iter().zip(free(&median.row));
         let free = free.map(|((name, slow_ns), (_, median_ns))| {
-            // The longest of them is named where it has a share in the difference.
-            let (there_ns, place) = match slow_ns - median_ns >= pause.0 / 2 {
+            // The longest of them is named where it and the difference are mostly the same.
+            let difference = slow_ns - median_ns;
+            let (there_ns, place) = match difference >= pause.0 / 2 && pause.0 >= difference / 2 {
                 true => pause,
                 false => (0, None),
             };

@@ -8,7 +8,7 @@ use super::compare::{Comparison, Detail};
 use super::finder::Finder;
 use super::named::StepDefinition;
 use super::process_steps::{FoundStep, LoopId, LoopSteps, Origin, RecordingSteps, StepClock};
-use crate::stats::{StepStats, Steps};
+use crate::stats::{StepStats, Steps, process_order};
 use crate::{AnalysisNeeds, Fold, Window, WindowSize};
 
 /// The lengths of the steps of one loop.
@@ -82,6 +82,11 @@ impl Report {
         let processes = laps
             .clone()
             .filter_map(|(it, lap)| sums(entities, *it, lap));
+        let mut processes: Vec<StepSums> = processes.collect();
+        processes.sort_by_key(|it| {
+            let process = process_order(it.rank, it.pid, it.process);
+            (process, it.loop_number)
+        });
         let comparisons = laps.filter_map(|(id, lap)| {
             let (slow, median) = pick(lap)?;
             let find = |cut: &FoundStep| {
@@ -91,7 +96,7 @@ impl Report {
             Some(Comparison::of(find(slow)?, find(median)?, &names))
         });
         Self {
-            processes: processes.collect(),
+            processes,
             comparisons: comparisons.collect(),
             steps: rows,
         }

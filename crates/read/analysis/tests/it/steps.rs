@@ -444,6 +444,33 @@ fn the_slowest_step_is_compared_with_the_median_one() {
     assert_eq!(reported[2], ("Cast", 5, (1, 0), place(3, "Cast")));
 }
 
+/// A step that is slow after its last operation says so, and no small pause before an operation.
+#[test]
+fn free_time_after_the_last_operation_is_named() {
+    let mut text = String::new();
+    let mut ranges = Vec::new();
+    for step in 0..6 {
+        let at = step * 200;
+        let late = i64::from(step == 3);
+        let (begin, end) = (at + 10 + late, at + 20 + late);
+        let (called, returned) = (begin - 2, begin - 1);
+        text += &format!("s1: MatMul[{begin}us..{end}us] by t1[{called}us..{returned}us]\n");
+        ranges.push((0, at, end + 5 + 100 * late, format!("step {step}")));
+    }
+    let ranges: Vec<_> = ranges
+        .iter()
+        .map(|(thread, begin, end, name)| (*thread, *begin, *end, name.as_str()))
+        .collect();
+    let trace = Timeline::of(&text).with_ranges(&ranges).trace();
+    let report = Report::of(&Window::whole(&trace), StepDefinition::Any);
+    let free = &report.comparisons[0].more[0];
+    assert_eq!((free.kind, free.difference_ns()), ("free", 101_000));
+    assert_eq!(
+        (free.place, &free.at, free.there_ns),
+        (None, &None, 100_000)
+    );
+}
+
 #[test]
 fn steps_do_not_depend_on_where_a_recording_is_cut() {
     for seed in 0..8 {

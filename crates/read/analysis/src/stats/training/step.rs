@@ -62,7 +62,7 @@ pub struct StepStats {
     pub untimed: u64 => column("untimed", Count, |it: &Self| it.untimed.into(), "tasks submitted in it that have no time: they take the usual time of such tasks, where it is known").exported("untimed");
     pub verdict: Option<Verdict> => column("verdict", Word, |it: &Self| it.verdict.map(Verdict::name).into(), "`device-bound`, `communication-bound`, `data-bound`, `host-bound`; `null` if most tasks have no time").exported("verdict");
     pub is_close: bool => column("is_close", Flag, |it: &Self| it.is_close.into(), "whether another verdict is possible within the error");
-    pub error_ns: i64 => column("error_ns", Duration, |it: &Self| it.error_ns.into(), "how far the times of devices may be off, the errors of all tasks together").text("±").if_any(|it| it.error_ns * 20 > it.length_ns).exported("error_ns");
+    pub error_ns: i64 => column("error_ns", Duration, |it: &Self| it.error_ns.into(), "how far the times of devices may be off, the errors of all tasks together").text("±").if_any(Self::has_large_error).exported("error_ns");
     => column("", Share, |it: &Self| it.share(), "share of the step that supports the verdict").shown("by %", 0);
     => column("", Word, |it: &Self| it.verdict_words().into(), "the verdict, and whether it is close").shown("bound by", 0);
     /// The word for `python_ns` in texts: [`ascend_trace_recording::Process::host_word`].
@@ -79,6 +79,12 @@ impl StepStats {
             .verdict
             .map(|_| Value::share(self.share_ns(), self.length_ns));
         known.unwrap_or(Value::Unknown)
+    }
+
+    /// Whether the error is seen in the time of the device's work, which may be a small part of the step.
+    const fn has_large_error(&self) -> bool {
+        let worked = self.compute_ns + self.exposed_communication_ns + self.exposed_copy_ns;
+        self.error_ns * 20 > worked
     }
 
     fn verdict_words(&self) -> String {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::merge::jobs::recorded_ranks;
-use crate::support::{Run, Tables, program, run, tool};
+use crate::support::files::files_below;
+use crate::support::{Recording, Run, Tables, program, run, tool};
 
 /// Bytes of a collective and of a message of the program.
 const BYTES: f64 = 4096.0;
@@ -336,6 +337,44 @@ fn the_end_of_a_group_has_the_time_of_its_messages() {
     for link in links {
         // Each message is counted at both ends.
         assert_eq!(number(link, "bytes"), 20 * BYTES as i64, "{link}");
+        // The end of a group may wait for its other message.
+        let (transfer, error) = (
+            number(link, "transfer_ns"),
+            number(link, "transfer_error_ns"),
+        );
+        assert!(error >= transfer, "{link}");
+    }
+    judge_exported(row, &recording);
+}
+
+/// The files for readers of Ascend's profiles have the ends of groups, with the times and waits of the report.
+fn judge_exported(row: &Value, recording: &Recording) {
+    let folder = recording.beside("exported");
+    let mut export = tool();
+    export.args(["export", "--format", "ascend", "-o"]);
+    run(export.arg(&folder).arg(recording.trace())).expect(0);
+    let files = files_below(&folder).into_iter();
+    let documents = files.filter(|(name, _)| name.ends_with("/communication.json"));
+    let (mut calls, mut time, mut wait) = (0, 0.0, 0.0);
+    for (_, bytes) in documents {
+        let document: Value = serde_json::from_slice(&bytes).unwrap();
+        let steps = document.as_object().unwrap().values();
+        let all = steps.filter_map(|step| step["collective"].as_object());
+        let own = all
+            .flatten()
+            .filter(|(name, _)| name.starts_with("hcom_groupEnd__"));
+        for (_, entry) in own {
+            let of = |key: &str| entry["Communication Time Info"][key].as_f64().unwrap() * 1e6;
+            calls += 1;
+            time += of("Elapse Time(ms)");
+            wait += of("Wait Time(ms)");
+        }
+    }
+    assert_eq!(calls, number(row, "calls"));
+    // Sums of rounded values.
+    for (found, key) in [(time, "time_ns"), (wait, "wait_ns")] {
+        let expected = number(row, key) as f64;
+        assert!((found - expected).abs() < 100.0, "{key}: {found}: {row}");
     }
 }
 

@@ -166,7 +166,7 @@ impl CommunicationFold {
         }
         let run = self.runs.as_mut().map(|runs| {
             let number = numbered.as_ref().map(|it| it.round.number);
-            runs.add(id, (group, number), &part)
+            runs.add(id, (collective.comm, number), &part)
         });
         let is_counted = self
             .range

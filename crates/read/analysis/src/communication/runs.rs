@@ -15,6 +15,8 @@ use crate::{Fold, Window};
 pub struct CollectiveRun {
     /// The number of its group.
     pub group: usize,
+    /// The handle of its communicator.
+    pub comm: u64,
     /// Counts the collectives of its function in the group, or the messages of its two ranks: the same at all ranks. `None`
     /// where they cannot be counted.
     pub number: Option<u32>,
@@ -75,12 +77,13 @@ impl RunList {
     pub(super) fn add(
         &mut self,
         task: TaskId,
-        (group, number): (usize, Option<u32>),
+        (comm, number): (u64, Option<u32>),
         part: &PartOf,
     ) -> usize {
         let place = self.runs.len();
         self.runs.push(CollectiveRun {
-            group,
+            group: part.group,
+            comm,
             number,
             link: part.link,
             size: part.size,

@@ -143,7 +143,12 @@ impl Sums {
 
     /// Takes the wait of one call.
     pub(super) fn split_call(&mut self, part: PartOf, split: &SplitTime) {
-        self.each(part, |it| it.split(part.moved(), split));
+        let mut split = *split;
+        if part.scope == PartScope::InBatch {
+            // The call may have waited for the ranks of its other messages.
+            split.transfer.low = 0.0;
+        }
+        self.each(part, |it| it.split(part.moved(), &split));
     }
 
     pub(super) fn split(&mut self, group: usize, round: &SplitRound) {

@@ -86,26 +86,32 @@ impl RankCollective {
     ) -> Option<Self> {
         let task = trace.task(id);
         let call = trace.call(task.call);
-        let collective = Collective::of(trace, call)?;
+        let collective = Collective::of(trace, call);
+        let run = runs.place(id);
+        // The end of a group of messages names no communicator.
+        let comm = match &collective {
+            Some(collective) => collective.comm,
+            None => runs.run(run?)?.comm,
+        };
         let process = trace.thread(call.thread).process;
         let stream = trace.stream(task.stream);
-        let data_type = collective.data_type;
+        let data_type = collective.as_ref().and_then(|it| it.data_type);
         let data_type = data_type.map(|it| it.trim_start_matches(TYPE_PREFIX).to_owned());
-        let peer = collective.peer;
-        let comm_name = trace.name_of(process, collective.comm, call.begin);
+        let peer = collective.as_ref().and_then(|it| it.peer);
+        let comm_name = trace.name_of(process, comm, call.begin);
         Some(Self {
             process,
-            comm: collective.comm,
+            comm,
             comm_name: comm_name.map(str::to_owned),
             time,
             operation: names::operation(&task_label(trace, task), peer.map(|it| it.0)),
             peer,
             step,
-            run: runs.place(id),
+            run,
             connection: i64::from(trace.call_number(task.call)) + 1,
             device: stream.device,
             stream_number: stream.number(),
-            count: collective.count,
+            count: collective.and_then(|it| it.count),
             data_type,
         })
     }

@@ -18,6 +18,7 @@ use ascend_trace_analysis::stats::Tables;
 use ascend_trace_analysis::steps::Report;
 use ascend_trace_analysis::whatif::{WhatIf, judge_costs};
 use ascend_trace_analysis::{Fold, WindowSize};
+use ascend_trace_collector::process_name;
 use ascend_trace_recording::Recording;
 use ascend_trace_report::{MemoryFold, Page, PeerWaits, StepSeries, TimelineFold, slowest};
 
@@ -204,10 +205,11 @@ fn head(recording: &Recording) -> DocumentHead {
     DocumentHead::of([&Completeness::of_recording(recording)])
 }
 
-/// The program, or the file where that is not known.
+/// The program, by the script where it is an interpreter of Python; or the file where that is not known.
 fn title(file: &Path, recording: &Recording) -> String {
-    let program = recording.entities().session().command.first();
-    let program = program.map(|it| file_name(Path::new(it)));
+    let words = &recording.entities().session().command;
+    let program = words.first();
+    let program = program.map(|it| process_name::name(file_name(Path::new(it)), &words.join("\0")));
     match program.filter(|it| !it.is_empty()) {
         Some(program) => format!("{program} ({})", file_name(file)),
         None => file_name(file),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ascend_trace_recording::units::duration;
 use serde_json::Value;
 
 use crate::support::compile::built;
@@ -81,6 +82,25 @@ fn streams_that_live_together_have_different_numbers() {
     let made: Vec<i64> = made.map(|row| row["stream_id"].as_i64().unwrap()).collect();
     assert_eq!(made.iter().copied().collect::<BTreeSet<_>>(), expected);
     assert_eq!(made.len(), 2);
+}
+
+/// Times of processes count from the first call, as those of calls and tasks do.
+#[test]
+fn times_of_processes_count_from_the_first_call() {
+    let recording = Run::new(&program("short_streams")).words(&["4"]).traced();
+    let mut info = tool();
+    let text = run(info.arg("info").arg(recording.trace())).expect(0).out();
+    let mut lines = text.lines().skip_while(|line| *line != "Processes");
+    let row = lines.nth(2).unwrap();
+    let json = json(&recording, &["info", "--json"]);
+    let first = json["begin_ns"].as_i64().unwrap();
+    let process = &json["processes"][0];
+    let since = ["begin_ns", "end_ns"].map(|key| process[key].as_i64().unwrap() - first);
+    assert!(since[0] < 0, "it joined before its first call: {text}");
+    for time in since {
+        let shown = format!("  {}  ", duration(time));
+        assert!(row.contains(&shown), "{shown}: {text}");
+    }
 }
 
 /// The begin that the names of the kernels of `long_names` share.
@@ -220,7 +240,7 @@ fn every_format_has_the_whole_kernel_its_rank_and_its_card() {
     let short = task.expect("the kernel").text("name").to_owned();
     let address = "0000:03:00.0";
     // Texts of the kernel, the rank and the card. A text is empty where a format has no place for it, or a number in a column.
-    let formats: [(&str, [&str; 3]); 8] = [
+    let formats: [(&str, [&str; 3]); 9] = [
         ("chrome", [&kernel, "long_names rank 2", "card 2"]),
         ("perfetto", [&kernel, "long_names rank 2", "NPU 0 (card 2)"]),
         (
@@ -229,6 +249,7 @@ fn every_format_has_the_whole_kernel_its_rank_and_its_card() {
         ),
         ("ascend", [&kernel, "ascend_pytorch_profiler_2.db", ""]),
         ("csv", [&kernel, "", address]),
+        ("parquet", [&kernel, "", address]),
         ("nsys-sqlite", [&kernel, "long_names rank 2", address]),
         ("sqlite", [&kernel, "", address]),
         ("svg", ["", "rank 2", "card 2"]),

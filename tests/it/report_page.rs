@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::readers::skip;
 use crate::support::{Outcome, Recording, Run, program, run, tool};
+use crate::ways::tool_in_path;
 use browser::Browser;
 
 mod browser;
@@ -160,6 +162,19 @@ fn memory_and_communication_are_those_of_stats() {
     assert!(!places.is_empty(), "the program allocates memory");
 }
 
+/// The page of a script in Python is called by the script, not by the interpreter.
+#[test]
+fn the_page_of_a_script_has_its_name() {
+    let Some(python) = tool_in_path("python3") else {
+        skip("there is no python3");
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/way_ctypes.py");
+    let run = Run::new(&python).words(&["-u", script.to_str().unwrap()]);
+    let page = report(&run.traced(), &[]);
+    assert!(page.contains("<title>way_ctypes.py ("), "it is a script");
+}
+
 #[test]
 fn names_with_markup_are_inert() {
     let markup = "</script><img src=x onerror=document.title='bad'>";
@@ -233,6 +248,27 @@ fn a_report_on_a_recording_without_tasks_is_shown_as_well() {
     let recording = Run::new(&program("burst")).words(&["1", "10"]).traced();
     report(&recording, &[]);
     browser.open(&recording.beside("report.html")).is_fine();
+}
+
+#[test]
+fn processes_have_their_ranks_on_the_page() {
+    let Some(browser) = Browser::find() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("root").display().to_string();
+    let run = Run::new(&program("ranks")).words(&["all", &root, "5", "1", "2"]);
+    let recording = run.traced();
+    report(&recording, &[]);
+    let shown = browser.open(&recording.beside("report.html"));
+    for words in [
+        "device 0 busy, rank 0",
+        "device 0 busy, rank 1",
+        "of rank 0: ",
+        "of rank 1: ",
+    ] {
+        assert!(shown.dom.contains(words), "{words}: {}", shown.dom);
+    }
 }
 
 /// Uses the page, and writes the results into attributes of its document.

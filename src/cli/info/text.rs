@@ -449,8 +449,10 @@ fn command(words: &[String]) -> String {
 }
 
 fn processes(document: &InfoDocument) -> TextTable {
-    // Since the recording began. A process that outlives it has no end.
-    let since = |moment: i64| duration(moment - document.session.start_ns);
+    // Since the first record, as all times in texts. A process that joined before it began at a negative time, and one that
+    // outlives the recording has no end.
+    let first = document.begin_ns.unwrap_or(document.session.start_ns);
+    let since = |moment: i64| duration(moment - first);
     TableRows::of(&document.processes)
         .right("process", |it| it.process)
         .right("pid", |it| match it.outer_pid {

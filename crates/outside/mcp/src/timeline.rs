@@ -104,13 +104,10 @@ fn stall(row: &CsvRow) -> Option<(i64, TimedLine)> {
     let (begin, length) = (number(row, "begin_ns")?, number(row, "length_ns")?);
     let error = number(row, "error_ns").filter(|it| *it > 0);
     let error = error.map_or_else(String::new, |it| format!(", ± {}", duration(it)));
-    let line = format!(
-        "{} IDLE {} {} {}{error}",
-        lane(row),
-        text(row, "cause"),
-        text(row, "name"),
-        text(row, "chain"),
-    );
+    let words = ["cause", "name", "chain"].map(|column| text(row, column));
+    let words = words.into_iter().filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.collect();
+    let line = format!("{} IDLE {}{error}", lane(row), words.join(" "));
     Some((begin, (length, line)))
 }
 
@@ -160,7 +157,11 @@ mod tests {
             lines[0].contains("MatMul (task 0, call 3, ± 10 ns)"),
             "{text}"
         );
-        assert!(lines[1].starts_with("+4.00 µs  4.00 µs") && lines[1].contains("IDLE host-late"));
+        assert!(
+            lines[1].starts_with("+4.00 µs  4.00 µs")
+                && lines[1].ends_with("IDLE host-late, ± 20 ns"),
+            "{text}"
+        );
         assert!(
             lines[2].contains("stream 2] kernel Add (task 1, call 4)"),
             "{text}"

@@ -31,7 +31,7 @@ mod operator_words;
 mod other_threads;
 mod outcome;
 mod patching;
-mod process_name;
+pub mod process_name;
 mod ranges;
 mod repack;
 pub mod ring;

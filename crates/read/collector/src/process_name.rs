@@ -1,7 +1,7 @@
 //! Name of a process that runs a program of an interpreter: `train.py` says more than `python3.11`.
 
 /// The name of a process by its executable's, and the words that it was started with, a NUL between two.
-pub(super) fn name(executable: String, command: &str) -> String {
+pub fn name(executable: String, command: &str) -> String {
     match is_python(&executable).then(|| script(command)).flatten() {
         Some(script) => script.to_owned(),
         None => executable,

@@ -1,7 +1,5 @@
 // Collectives, and which rank waited for which.
 
-const rankWords = (rank, process) => (isKnown(rank) ? `rank ${rank}` : `process ${process}`);
-
 // A bandwidth, and by how much it may be off; with waits for other ranks in its time, it is only the least.
 function bandwidth(it, key) {
   const value = it[`${key}_bandwidth`];

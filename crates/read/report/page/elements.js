@@ -14,6 +14,14 @@ function element(name, properties, ...children) {
   return made;
 }
 
+const rankWords = (rank, process) => (isKnown(rank) ? `rank ${rank}` : `process ${process}`);
+
+// The process with this number, by its rank if it has one.
+function processOf(data, number) {
+  const own = (data.documents.info.processes ?? []).find((it) => it.process === number);
+  return rankWords(own?.rank, number);
+}
+
 const text = (words, kind) => element("p", kind ? { class: kind } : {}, words);
 
 // A table. A column is [title, cell of a row, "number" or "text"]; a column without any content is left out.

@@ -10,7 +10,7 @@ function findings(data) {
     element("p", {}, element("strong", {}, it.severity), ": ", it.what, " ", element("span", { class: "dim" }, `[${it.check}]`)),
     text(it.advice),
     text(
-      `${it.count > 1 ? `${count(it.count)} times, ` : ""}${duration(it.total_ns)} in all, ${it.count > 1 ? "first " : ""}at ${since(it.begin_ns - begin)} in thread ${it.tid} of process ${it.process}`,
+      `${it.count > 1 ? `${count(it.count)} times, ` : ""}${duration(it.total_ns)} in all, ${it.count > 1 ? "first " : ""}at ${since(it.begin_ns - begin)} in thread ${it.tid} of ${processOf(data, it.process)}`,
       "dim",
     ),
     element("p", {}, site(it.site)),

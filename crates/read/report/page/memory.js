@@ -68,6 +68,6 @@ function memoryPlot(curve, length, data) {
   svg.append(shape("polygon", { points: `${across(0)},${up(0)} ${path.join(" ")} ${across(length)},${up(0)}`, "fill-opacity": 0.25, color: ["fill", "var(--plot)"] }));
   svg.append(shape("polyline", { points: path.join(" "), fill: "none", color: ["stroke", "var(--plot)"] }));
   nearestTip(svg, curve.columns.map((value, at) => [(right(at) + right(at + 1)) / 2, () => `${bytes(value)} at ${since(at * width)}`]));
-  const words = `${curve.place}${data.several ? ` of process ${curve.process}` : ""}: peak ${bytes(curve.peak_bytes)} at ${since(curve.peak_at_ns - data.begin)}, ${bytes(curve.end_bytes)} at the end`;
+  const words = `${curve.place}${data.several ? ` of ${processOf(data, curve.process)}` : ""}: peak ${bytes(curve.peak_bytes)} at ${since(curve.peak_at_ns - data.begin)}, ${bytes(curve.end_bytes)} at the end`;
   return element("div", {}, element("h3", {}, words), svg);
 }

@@ -14,7 +14,7 @@ function overview(data) {
       ["host", [session.host, session.architecture && `(${session.architecture})`].filter(Boolean).join(" ")],
       ["runtime", session.runtime === "softacl" ? "the software runtime: times of the device are not those of an NPU" : session.runtime],
       ["processes", (info.processes ?? []).map(processWords).join("; ")],
-      ["devices", (stats.devices ?? []).map((it) => `device ${it.device} of process ${it.process}: ${plural(it.streams, "stream")}`).join("; ")],
+      ["devices", (stats.devices ?? []).map((it) => `device ${it.device}${isKnown(it.card) ? ` (card ${it.card})` : ""} of ${rankWords(it.rank, it.process)}: ${plural(it.streams, "stream")}`).join("; ")],
       ["timing of tasks", session.timing],
       ["calls and tasks", `${plural(info.calls.count, "call")}, ${info.calls.errors ? plural(info.calls.errors, "failed call") : "none failed"}, ${plural(info.tasks.count, "task")}, ${count(info.tasks.timed)} of them timed`],
       ["exit status", isKnown(info.exit_status) ? String(info.exit_status) : UNKNOWN],
@@ -49,13 +49,13 @@ function cards({ documents: { info, stats, steps } }) {
     const lived = Math.max(it.end_ns - it.begin_ns, 1);
     const least = it.unestimated > 0 ? "at least " : "";
     return card(
-      `device ${it.device} busy${stats.devices.length > 1 ? `, process ${it.process}` : ""}`,
+      `device ${it.device} busy${stats.devices.length > 1 ? `, ${rankWords(it.rank, it.process)}` : ""}`,
       least + percent(it.estimated_busy_ns / lived),
       `${withError(it.estimated_busy_ns, it.busy_error_ns)} of ${duration(lived)}`,
     );
   });
   const loops = (steps.processes ?? []).slice(0, 2).map((it) => card(
-    `steps${steps.processes.length > 1 ? `, process ${it.process}` : ""}`,
+    `steps${steps.processes.length > 1 ? `, ${rankWords(it.rank, it.process)}` : ""}`,
     count(it.count),
     `median ${duration(it.median_ns)}`,
     `mean ${duration(it.mean_ns)}, standard deviation ${duration(it.spread_ns)}`,

@@ -52,7 +52,7 @@ function idle(data) {
 
 function streamTable(rows, data) {
   return table([
-    ["process", (it) => (data.several ? String(it.process) : ""), "number"],
+    ["process", (it) => (data.several ? rankWords(it.rank, it.process) : "")],
     ["device", (it) => String(it.device), "number"],
     ["stream", (it) => `${it.stream_id}${it.is_default ? " (default)" : ""}`],
     ["tasks", (it) => count(it.tasks), "number"],

@@ -93,6 +93,8 @@ impl SnapshotSchedule {
             }
         }
         self.turn(board, file, first, i64::MAX);
+        // An event that came with the last records may have begun to rest.
+        self.turn(board, file, first, i64::MAX);
     }
 }
 

@@ -109,3 +109,47 @@ fn event_mark(request: &SnapshotRequest, origin: RecordOrigin) -> RangeRow {
         name: format!("snapshot: {}", request.reason),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use ascend_trace_recording::rows::{EndRow, SessionRow, TablesRow};
+
+    use super::*;
+    use crate::file::TraceFile;
+    use crate::ring::{Retention, RingOptions, TriggerRules};
+    use crate::target::TraceTarget;
+
+    #[test]
+    fn an_event_of_the_last_records_has_a_snapshot_shortly_after_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.atrace");
+        let board = Arc::<Switchboard>::default();
+        let options = RingOptions {
+            retention: Retention::Time(Duration::from_secs(600)),
+            keep: 4,
+            after: Duration::ZERO,
+            rules: TriggerRules::default(),
+        };
+        let target = TraceTarget::Named { path, force: false };
+        let (session, tables) = (SessionRow::default(), TablesRow::default());
+        let file = TraceFile::create(&target, &session, &tables, |_| {}).unwrap();
+        let mut file = file.with_ring(options, Arc::clone(&board)).start().unwrap();
+        let mut schedule = SnapshotSchedule::default();
+        let want = |at_ns, origin| {
+            board.want(SnapshotRequest {
+                at_ns,
+                reason: format!("event {at_ns}"),
+                origin,
+            });
+        };
+        want(10, SnapshotOrigin::Recording);
+        schedule.turn(&board, &mut file, None, 20);
+        want(30, SnapshotOrigin::Rule);
+        schedule.finish(&board, &mut file, None, 0);
+        file.finish(EndRow::default()).unwrap();
+        assert_eq!(board.snapshots().ended, 2);
+    }
+}

@@ -203,17 +203,17 @@ fn the_last_steps_of_a_loop_that_loads_ahead_are_found() {
 /// Steps begin after the pause, with the update. The first one of the loop has none before it.
 #[test]
 fn the_first_step_may_lack_its_begin() {
+    let usual = [
+        "Load",
+        "Embed",
+        "Attention",
+        "Norm",
+        "Attention",
+        "Norm",
+        "Loss",
+        "Backward",
+    ];
     let steps = |first: &[&str]| {
-        let usual = [
-            "Load",
-            "Embed",
-            "Attention",
-            "Norm",
-            "Attention",
-            "Norm",
-            "Loss",
-            "Backward",
-        ];
         let mut text = String::new();
         for round in 0..12 {
             let begin = 10 + round * 1000;
@@ -235,16 +235,6 @@ fn the_first_step_may_lack_its_begin() {
         let found = found(&timeline.trace(), StepDefinition::Any);
         found.map_or(0, |it| it.cuts.len())
     };
-    let usual = [
-        "Load",
-        "Embed",
-        "Attention",
-        "Norm",
-        "Attention",
-        "Norm",
-        "Loss",
-        "Backward",
-    ];
     assert_eq!(steps(&usual), 12);
     // It has little of a step.
     assert_eq!(steps(&["Loss", "Backward"]), 11);
